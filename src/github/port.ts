@@ -1,0 +1,30 @@
+import type { Octokit } from '@octokit/rest';
+import type { RepositoryRef } from '../domain/task.ts';
+
+/** A REST client that acts as one installation, with throttling, retries of safe requests, and fresh tokens. */
+export type InstallationClient = Octokit;
+
+export interface GitHub {
+  /** The slug and id of the app itself, asked once. `slug[bot]` is the login of its own events. */
+  self(): Promise<{ id: number; slug: string }>;
+  client(installationId: number): Promise<InstallationClient>;
+  /** A token that can only read the contents of this one repository, for git. Never leaves the control plane. */
+  readToken(repository: RepositoryRef): Promise<string>;
+}
+
+/** A bare repository on the host that follows one GitHub repository. */
+export interface Mirror {
+  readonly dir: string;
+  /** Brings the objects of the pull request's head and base in; refs are private. `commit_missing` where gone. */
+  fetchPullRequest(number: number, headSha: string, baseSha: string, signal: AbortSignal): Promise<void>;
+  has(commit: string): Promise<boolean>;
+  mergeBase(a: string, b: string): Promise<string | null>;
+  /** Output of `git diff` with `args`, bounded; `diff_too_large` beyond. */
+  diff(args: readonly string[], maxBytes: number): Promise<Buffer>;
+  /** A blob's bytes; null where there is no such path in that commit or it is larger than `maxBytes`. */
+  readFile(commit: string, path: string, maxBytes: number): Promise<Buffer | null>;
+}
+
+export interface Mirrors {
+  open(repository: RepositoryRef): Promise<Mirror>;
+}

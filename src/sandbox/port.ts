@@ -1,0 +1,94 @@
+/** What the rest of the product may know of sandboxes. */
+
+/** One container with one workspace, for one attempt. */
+export interface Sandbox {
+  readonly containerId: string;
+  /** Absolute path of the workspace inside the container. */
+  readonly workspace: string;
+  /** Entries of a directory, sorted; at most `limit`. */
+  list(path: string, options: CallOptions & { limit?: number }): Promise<Entry[]>;
+  /** Lines `start` to `end` (1-based, inclusive) of a text file. */
+  read(path: string, options: CallOptions & { start?: number; end?: number }): Promise<ReadResult>;
+  /** Matches of a regular expression (Rust syntax) under `path`. */
+  search(pattern: string, options: CallOptions & { path?: string; limit?: number }): Promise<SearchResult>;
+  /** Runs a program, no shell. Never rejects for what the program did; see {@link RunResult}. */
+  run(argv: readonly string[], options: CallOptions & RunOptions): Promise<RunResult>;
+  /** Stops and removes container and workspace. Never rejects; safe to call twice. */
+  close(): Promise<void>;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+}
+
+export interface Entry {
+  readonly name: string;
+  readonly type: 'file' | 'directory' | 'symlink' | 'other';
+  readonly bytes: number;
+}
+
+export interface ReadResult {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+  readonly totalLines: number;
+  /** True when the text was cut at the byte limit. */
+  readonly truncated: boolean;
+}
+
+export interface SearchResult {
+  readonly matches: readonly { path: string; line: number; text: string }[];
+  readonly truncated: boolean;
+}
+
+export interface RunOptions {
+  /** Relative to the workspace. */
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly wallMs: number;
+  /** No output for this long ends the run. */
+  readonly idleMs?: number;
+  /** Bytes kept of each stream: head and tail. */
+  readonly maxBuffer?: number;
+  readonly stdin?: string;
+}
+
+/** Shaped after execa's results: what happened is told by booleans. */
+export interface RunResult {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  readonly isCanceled: boolean;
+  readonly isMaxBuffer: boolean;
+  /** Set when the program could not be started (not found, not executable). */
+  readonly spawnError: string | null;
+  readonly durationMs: number;
+}
+
+export interface SandboxRequest {
+  readonly taskId: string;
+  readonly attemptId: string;
+  /** A read-only snapshot directory made by {@link Snapshots}. */
+  readonly snapshot: string;
+  readonly wallMs: number;
+}
+
+export interface Sandboxes {
+  /** Starts a sandbox over a fresh workspace made from the snapshot. Fails with `sandbox_unavailable`. */
+  acquire(request: SandboxRequest, signal: AbortSignal): Promise<Sandbox>;
+  /**
+   * Removes every container and workspace of ours whose attempt is not in `live`. Never touches anything
+   * without our label and instance. Returns what it removed.
+   */
+  reap(live: (attemptId: string) => Promise<boolean>): Promise<{ containers: number; workspaces: number }>;
+  /** Checks engine and image; each problem with its remedy. Empty: all well. */
+  check(): Promise<string[]>;
+}
+
+/** Makes read-only directories from commits, once each. */
+export interface Snapshots {
+  /** Directory that holds exactly the tree of the commit (blob by blob, without filters). */
+  ensure(repository: { id: number; mirrorDir: string }, commit: string, signal: AbortSignal): Promise<string>;
+}
