@@ -33,7 +33,6 @@ export const environmentSchema = z
       .max(65_535)
       .default(3000)
       .describe('Port of the HTTP server; 0: any free one.'),
-    PUBLIC_URL: z
       .url()
       .optional()
       .describe('Where people reach the run pages; links are left out without it.'),

@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { execa } from 'execa';
+import pg from 'pg';
+import { postgresRoot, reachableByAnyone } from './binaries.ts';
+import { withFileLock } from './file-lock.ts';
+
+/**
+ * A real Postgres under the data directory, reached by a Unix socket that only its owner and root can open.
+ * Several processes share it: the first starts it, the last one to leave stops it. A process that was
+ * killed leaves it running; whoever comes next finds it.
+ */
+export interface EmbeddedPostgres {
+  readonly connection: pg.ClientConfig;
+  /** Stops the server unless other clients are connected. Close your own connections first. */
+  release(): Promise<void>;
+}
+
+const user = 'patchfleet';
+const database = 'patchfleet';
+const startLimitMs = 60_000;
+/** sun_path of a Unix socket holds 108 bytes; `/.s.PGSQL.5432` and the final NUL want 15 of them. */
+const longestSocketDir = 92;
+
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Postgres refuses to run as root: then it runs as `postgres` where that user exists, else as `nobody`. */
+async function unprivilegedOwner(): Promise<Owner | null> {
+  if (process.getuid?.() !== 0) return null;
+  const entries = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const entry = entries.find(([name]) => name === 'postgres') ?? entries.find(([name]) => name === 'nobody');
+  if (entry === undefined)
+    throw new Error('Postgres cannot run as root and /etc/passwd has no user `nobody`');
+  return { uid: Number(entry[2]), gid: Number(entry[3]) };
+}
+
+/** Starts the server of `dataDir`, or joins the one that runs. */
+export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+  const home = resolve(dataDir, 'postgres');
+  const owner = await unprivilegedOwner();
+  await mkdir(home, { recursive: true });
+  if (owner !== null) {
+    await chown(home, owner.uid, owner.gid);
+    if (!(await reachableByAnyone(resolve(dataDir))))
+      throw new Error(
+        `PATCHFLEET_DATA: ${resolve(dataDir)} cannot be reached by the user Postgres runs as (it never runs as root): choose a directory whose parents have the x permission for others, e.g. /var/lib/patchfleet`,
+      );
+  }
+  const clusterDir = join(home, 'cluster');
+  const socketDir = await makeSocketDir(home, owner);
+  const connection: pg.ClientConfig = { host: socketDir, port: 5432, user, database };
+  const lock = join(home, 'lock');
+
+  await withFileLock(lock, async () => {
+    if (await answers(connection)) return;
+    const root = await postgresRoot(owner !== null, home);
+    await initialise(root, clusterDir, owner);
+    await launch(root, clusterDir, socketDir, join(home, 'log'), owner);
+    await untilAnswers(connection, join(home, 'log'));
+  });
+
+  return {
+    connection,
+    release: () =>
+      withFileLock(lock, async () => {
+        if ((await otherClients(connection)) > 0) return;
+        await stop(clusterDir);
+        if (!socketDir.startsWith(home)) await rm(socketDir, { recursive: true, force: true });
+      }),
+  };
+}
+
+async function makeSocketDir(home: string, owner: Owner | null): Promise<string> {
+  const inside = join(home, 'socket');
+  const short = join(tmpdir(), `patchfleet-${createHash('sha256').update(home).digest('hex').slice(0, 16)}`);
+  const dir = Buffer.byteLength(inside) <= longestSocketDir ? inside : short;
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  if (owner !== null) await chown(dir, owner.uid, owner.gid);
+  const info = await stat(dir);
+  if (info.uid !== (owner?.uid ?? process.getuid?.()))
+    throw new Error(`${dir} belongs to somebody else: remove it or choose another PATCHFLEET_DATA`);
+  return dir;
+}
+
+async function initialise(root: string, clusterDir: string, owner: Owner | null): Promise<void> {
+  const made = await stat(join(clusterDir, 'PG_VERSION')).then(
+    () => true,
+    () => false,
+  );
+  if (made) return;
+  // Made aside and renamed, so that a kill in the middle leaves nothing half-made.
+  const making = `${clusterDir}.making`;
+  await rm(making, { recursive: true, force: true });
+  const flags = ['--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync', `--username=${user}`];
+  await execa(join(root, 'bin', 'initdb'), [...flags, '-D', making], {
+    cwd: '/',
+    env: { LC_ALL: 'C', PATH: process.env['PATH'] ?? '' },
+    extendEnv: false,
+    ...(owner ?? {}),
+  });
+  await rename(making, clusterDir);
+}
+
+async function launch(
+  root: string,
+  clusterDir: string,
+  socketDir: string,
+  logFile: string,
+  owner: Owner | null,
+): Promise<void> {
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: socketDir,
+    unix_socket_permissions: '0700',
+    max_connections: '200',
+    shared_buffers: '64MB',
+    log_min_messages: 'warning',
+  };
+  const log = await open(logFile, 'a');
+  try {
+    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const child = spawn(join(root, 'bin', 'postgres'), ['-D', clusterDir, ...args], {
+      cwd: '/',
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+      env: { LC_ALL: 'C' },
+      ...(owner ?? {}),
+    });
+    await new Promise<void>((done, failed) => child.once('spawn', done).once('error', failed));
+    child.unref();
+  } finally {
+    await log.close();
+  }
+}
+
+/** Whether the server accepts connections; makes the database when it is new. */
+async function answers(connection: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...connection, database: 'postgres' });
+  try {
+    await client.connect();
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [database]);
+    if (rowCount === 0) await client.query(`create database ${database}`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function untilAnswers(connection: pg.ClientConfig, logFile: string): Promise<void> {
+  for (const limit = Date.now() + startLimitMs; Date.now() < limit; await delay(20)) {
+    if (await answers(connection)) return;
+  }
+  const tail = (await readFile(logFile, 'utf8').catch(() => '')).slice(-2000);
+  throw new Error(
+    `the embedded Postgres did not answer within ${startLimitMs / 1000} s; its log ends:\n${tail}`,
+  );
+}
+
+async function otherClients(connection: pg.ClientConfig): Promise<number> {
+  const client = new pg.Client(connection);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ n: number }>(
+      `select count(*)::int as n from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    );
+    return rows[0]?.n ?? 0;
+  } catch {
+    return 0; // it is down already
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+async function stop(clusterDir: string): Promise<void> {
+  const pidFile = join(clusterDir, 'postmaster.pid');
+  const pid = Number((await readFile(pidFile, 'utf8').catch(() => '')).split('\n')[0]);
+  if (!Number.isInteger(pid) || pid <= 1) return;
+  process.kill(pid, 'SIGINT'); // fast shutdown
+  for (const limit = Date.now() + startLimitMs; Date.now() < limit; await delay(20)) {
+    // The server removes its pid file as its very last act.
+    if ((await stat(pidFile).catch(() => null)) === null) return;
+  }
+  throw new Error(`the embedded Postgres (process ${pid}) did not stop within ${startLimitMs / 1000} s`);
+}

@@ -1,0 +1,185 @@
+import type { SkippedFile } from '../domain/change.ts';
+import type { Failure } from '../domain/failure.ts';
+import type { Finding } from '../domain/finding.ts';
+import type { Plan } from '../domain/matrix.ts';
+import type { TaskOutcome } from '../domain/task.ts';
+import type { BudgetLedger } from '../inference/port.ts';
+import type { artifacts, attempts, deliveries, findings, publications, subtasks, tasks } from './schema.ts';
+
+/** What the stages know of the store. Each interface is one file of this folder. */
+
+export type Delivery = typeof deliveries.$inferSelect;
+export type Task = typeof tasks.$inferSelect;
+export type Subtask = typeof subtasks.$inferSelect;
+export type Attempt = typeof attempts.$inferSelect;
+export type FindingRow = typeof findings.$inferSelect;
+export type Publication = typeof publications.$inferSelect;
+export type Artifact = typeof artifacts.$inferSelect;
+
+export interface Store {
+  readonly deliveries: Deliveries;
+  readonly tasks: Tasks;
+  readonly attempts: Attempts;
+  readonly views: Views;
+  readonly publications: Publications;
+  readonly ledger: BudgetLedger;
+  readonly audit: Audit;
+  readonly due: DueWork;
+  /**
+   * Runs `work` while holding a lock of that name over all replicas; waits for it. The lock is a session
+   * lock of Postgres: it is freed when this process dies.
+   */
+  withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** As {@link withLock}, but returns null at once when somebody else holds it. */
+  tryLock<T>(name: string, work: () => Promise<T>): Promise<T | null>;
+  close(): Promise<void>;
+}
+
+export interface Deliveries {
+  /** One transaction; `duplicate` when the id is known. Rejects when it cannot be stored. */
+  store(delivery: Pick<Delivery, 'id' | 'event' | 'action' | 'body'>): Promise<'stored' | 'duplicate'>;
+  get(id: string): Promise<Delivery | null>;
+  /** Counts a try of admission and returns how many there were, this one included. */
+  begin(id: string): Promise<number>;
+  settle(id: string, status: 'admitted' | 'ignored' | 'failed', reason: string | null): Promise<void>;
+}
+
+export type NewTask = Pick<
+  Task,
+  | 'kind'
+  | 'key'
+  | 'installationId'
+  | 'repositoryId'
+  | 'owner'
+  | 'repo'
+  | 'pullNumber'
+  | 'headSha'
+  | 'baseSha'
+  | 'baseRef'
+  | 'pullTitle'
+  | 'pullBody'
+  | 'trigger'
+  | 'config'
+  | 'priority'
+> & {
+  /** Set when the task is over before it began (a broken repository file): it goes straight to publishing. */
+  readonly failure: Failure | null;
+};
+
+export interface Tasks {
+  /**
+   * Inserts the task unless its key is known, and in the same transaction settles the open reviews of the
+   * same pull request as `superseded`. `superseded` holds the ids of those.
+   */
+  create(task: NewTask): Promise<{ task: Task; created: boolean; superseded: string[] }>;
+  get(id: string): Promise<Task | null>;
+  /** Newest first. */
+  ofPull(repositoryId: number, pullNumber: number): Promise<Task[]>;
+  /**
+   * Settles an open task: outcome set, phase `publishing`, open subtasks and live attempts cancelled, all
+   * in one transaction. False when it was settled already.
+   */
+  settle(id: string, outcome: TaskOutcome, failure: Failure | null): Promise<boolean>;
+  /** Counts a try of planning and returns how many there were; null when the task is not in `planning`. */
+  beginPlanning(id: string): Promise<number | null>;
+  /** Stores the plan's rows and moves the task to `running`; false when it left `planning` meanwhile. */
+  storePlan(
+    id: string,
+    plan: Plan,
+    facts: { mergeBase: string; skipped: readonly SkippedFile[]; filesChanged: number },
+  ): Promise<boolean>;
+  /** `publishing -> finished`, once everything was published. */
+  finish(id: string): Promise<void>;
+}
+
+/** A claim on an attempt; every later write carries it and is refused when the epoch moved on. */
+export interface Claim {
+  readonly attemptId: string;
+  readonly epoch: number;
+}
+
+export interface Attempts {
+  /** Null when the attempt is over, or another worker holds a fresh lease on it. */
+  claim(
+    attemptId: string,
+    worker: string,
+    leaseMs: number,
+  ): Promise<{ claim: Claim; attempt: Attempt; subtask: Subtask; task: Task } | null>;
+  /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
+  heartbeat(claim: Claim): Promise<boolean>;
+  /** The agent starts in this container. False as with {@link heartbeat}. */
+  started(claim: Claim, containerId: string): Promise<boolean>;
+  /** Stores findings and result in one transaction. False: refused by epoch, nothing was stored. */
+  succeed(
+    claim: Claim,
+    result: {
+      findings: readonly Finding[];
+      refused: number;
+      summary: string;
+      turns: number;
+      artifacts: readonly NewArtifact[];
+    },
+  ): Promise<boolean>;
+  fail(
+    claim: Claim,
+    failure: Failure,
+    result: { turns: number; artifacts: readonly NewArtifact[] },
+  ): Promise<boolean>;
+  /** The worker gives the attempt back unharmed (it is shutting down). */
+  release(claim: Claim): Promise<void>;
+  isLive(attemptId: string): Promise<boolean>;
+}
+
+export type NewArtifact = Pick<Artifact, 'name' | 'digest' | 'bytes' | 'mediaType'>;
+
+/** Everything a page, a comment or a check run shows of one task. Subtasks by row, findings by row and position. */
+export interface TaskView {
+  readonly task: Task;
+  readonly subtasks: readonly Subtask[];
+  readonly attempts: readonly Attempt[];
+  readonly findings: readonly FindingRow[];
+  readonly spend: { readonly calls: number; readonly tokens: number; readonly costMicros: number };
+}
+
+export interface Views {
+  task(id: string): Promise<TaskView | null>;
+  /** The newest task of each pull request for that head, ordered by pull request. */
+  head(repositoryId: number, headSha: string): Promise<TaskView[]>;
+  /**
+   * Fingerprints of findings that earlier tasks of this pull request already published in a review.
+   */
+  published(repositoryId: number, pullNumber: number, exceptTask: string): Promise<Set<string>>;
+}
+
+export interface Publications {
+  get(key: string): Promise<Publication | null>;
+  ofTask(taskId: string): Promise<Publication[]>;
+  /** Creates the row when missing and marks it `sending`: a write is about to happen. Returns it as it was before. */
+  begin(key: string, kind: Publication['kind'], taskId: string | null): Promise<Publication>;
+  done(
+    key: string,
+    result: Partial<Pick<Publication, 'githubId' | 'url' | 'fingerprint' | 'detail'>>,
+  ): Promise<void>;
+  /** Given up for good. */
+  fail(key: string, failure: Failure): Promise<void>;
+}
+
+export interface Audit {
+  record(entry: {
+    actor: string;
+    action: string;
+    subject: string;
+    detail?: Record<string, unknown>;
+  }): Promise<void>;
+}
+
+/** What the rows say is due: the reconciler's questions. */
+export interface DueWork {
+  deliveries(olderThanMs: number): Promise<string[]>;
+  /** Ids of tasks in that phase, with their priority. */
+  tasks(phase: 'planning' | 'running' | 'publishing'): Promise<{ id: string; priority: number }[]>;
+  /** Queued attempts, with what is needed to enqueue them. */
+  attempts(olderThanMs: number): Promise<{ id: string; repositoryId: number; priority: number }[]>;
+  /** Marks running attempts without a sign of life for `leaseMs` as lost; returns their task ids. */
+  loseAttempts(leaseMs: number): Promise<string[]>;
+}
