@@ -1,0 +1,106 @@
+/**
+ * What worker and tool server say to each other, over the standard streams of the container's main process.
+ * A frame is a length (4 bytes, unsigned, big-endian) and that many bytes of JSON in UTF-8. The server says
+ * hello first; then each request has one response with the same id, in any order.
+ *
+ * Used on both sides, so it imports nothing but node's own modules.
+ */
+
+/** Raised whenever frames of an older side would be misread. */
+export const protocolVersion = 1;
+
+/** Bytes a frame may have, in either direction. */
+export const maxFrameBytes = 16 * 1024 * 1024;
+
+/** Bytes of each output stream of a run that are kept: the default, and the most one can ask for. */
+export const defaultMaxBuffer = 256 * 1024;
+export const greatestMaxBuffer = 4 * 1024 * 1024;
+
+/** Milliseconds a list, read or search may take before the server answers with what it has, or an error. */
+export const lookupLimitMs = 20_000;
+
+export interface ListRequest {
+  readonly op: 'list';
+  readonly path: string;
+  readonly limit: number;
+}
+export interface ReadRequest {
+  readonly op: 'read';
+  readonly path: string;
+  /** Lines, 1-based and inclusive. */
+  readonly start: number;
+  readonly end: number | null;
+}
+export interface SearchRequest {
+  readonly op: 'search';
+  readonly pattern: string;
+  readonly path: string;
+  readonly limit: number;
+}
+export interface RunRequest {
+  readonly op: 'run';
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly wallMs: number;
+  readonly idleMs: number | null;
+  readonly maxBuffer: number;
+  readonly stdin: string;
+}
+export type ToolRequest = ListRequest | ReadRequest | SearchRequest | RunRequest;
+
+/** What the worker sends. A cancel has no response of its own: the cancelled request has. */
+export type RequestFrame =
+  | { readonly id: number; readonly request: ToolRequest }
+  | { readonly cancel: number };
+
+/** What the server sends. `error` is a text for whoever asked (no such file, not a pattern, ...). */
+export type ResponseFrame =
+  | { readonly hello: { readonly protocol: number } }
+  | { readonly id: number; readonly result: unknown }
+  | { readonly id: number; readonly error: string };
+
+/** The bytes of a frame. Throws a RangeError when the message is too large for one. */
+export function encodeFrame(message: RequestFrame | ResponseFrame): Buffer {
+  const body = Buffer.from(JSON.stringify(message), 'utf8');
+  if (body.length > maxFrameBytes) throw new RangeError(`a frame of ${body.length} bytes is too large`);
+  const frame = Buffer.allocUnsafe(4 + body.length);
+  frame.writeUInt32BE(body.length, 0);
+  body.copy(frame, 4);
+  return frame;
+}
+
+/**
+ * Takes bytes as they come and gives the messages completed by them, parsed but not validated. Throws on a
+ * frame above the limit or one that is not JSON; the stream cannot be read on after that.
+ */
+export function createFrameDecoder(limit = maxFrameBytes): (chunk: Buffer) => unknown[] {
+  let parts: Buffer[] = [];
+  let held = 0;
+
+  const take = (count: number): Buffer => {
+    const all = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, held);
+    const rest = all.subarray(count);
+    parts = rest.length > 0 ? [rest] : [];
+    held = rest.length;
+    return all.subarray(0, count);
+  };
+
+  let expected: number | null = null;
+  return (chunk) => {
+    if (chunk.length > 0) parts.push(chunk);
+    held += chunk.length;
+    const messages: unknown[] = [];
+    for (;;) {
+      if (expected === null) {
+        if (held < 4) return messages;
+        expected = take(4).readUInt32BE(0);
+        if (expected > limit)
+          throw new RangeError(`a frame of ${expected} bytes is announced, ${limit} is the limit`);
+      }
+      if (held < expected) return messages;
+      messages.push(JSON.parse(take(expected).toString('utf8')));
+      expected = null;
+    }
+  };
+}

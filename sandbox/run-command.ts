@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { statSync, writeFileSync } from 'node:fs';
+import { createHeadTail } from './head-tail.ts';
+import { killRun, runMarker } from './process-tree.ts';
+import { greatestMaxBuffer, type RunRequest } from './protocol.ts';
+import { pathError, workspacePath } from './workspace-path.ts';
+
+/** After the program ended, its pipes get this long to run dry before what holds them open is killed. */
+const drainMs = 500;
+
+/** Shaped after execa's results. */
+export interface RunOutcome {
+  exitCode: number | null;
+  signal: string | null;
+  stdout: string;
+  stderr: string;
+  timedOut: boolean;
+  isCanceled: boolean;
+  isMaxBuffer: boolean;
+  spawnError: string | null;
+  durationMs: number;
+}
+
+/**
+ * Runs a program, without a shell, as the leader of a session of its own. It ends by itself, or is killed at
+ * its wall limit, after its idle limit without output, or when `signal` aborts; what it started ends with it.
+ */
+export async function runCommand(
+  workspace: string,
+  request: RunRequest,
+  signal: AbortSignal,
+): Promise<RunOutcome> {
+  const began = performance.now();
+  const cwd = workspacePath(workspace, request.cwd);
+  const limit = Math.min(request.maxBuffer, greatestMaxBuffer);
+  const stdout = createHeadTail(limit);
+  const stderr = createHeadTail(limit);
+  const run = randomUUID();
+  let timedOut = false;
+  let isCanceled = false;
+  let ended: { code: number | null; signal: string | null } = { code: null, signal: null };
+
+  const outcome = (spawnError: string | null): RunOutcome => ({
+    exitCode: ended.code,
+    signal: ended.signal,
+    stdout: stdout.text(),
+    stderr: stderr.text(),
+    timedOut,
+    isCanceled,
+    isMaxBuffer: stdout.truncated || stderr.truncated,
+    spawnError,
+    durationMs: Math.round(performance.now() - began),
+  });
+
+  const misfit = unfitDirectory(cwd, request.cwd);
+  if (misfit !== null) return outcome(misfit);
+  const child = await start(request, cwd, run);
+  if (typeof child === 'string') return outcome(child);
+  const root = child.pid ?? 0;
+
+  const kill = () => killRun(root, run);
+  const overdue = () => {
+    timedOut = true;
+    kill();
+  };
+  const cancelled = () => {
+    isCanceled = true;
+    kill();
+  };
+  const wall = setTimeout(overdue, request.wallMs);
+  const idle = request.idleMs === null ? null : setTimeout(overdue, request.idleMs);
+  signal.addEventListener('abort', cancelled, { once: true });
+  if (signal.aborted) cancelled();
+
+  child.stdout?.on('data', (chunk: Buffer) => {
+    stdout.push(chunk);
+    idle?.refresh();
+  });
+  child.stderr?.on('data', (chunk: Buffer) => {
+    stderr.push(chunk);
+    idle?.refresh();
+  });
+  // A program that does not read its input breaks the pipe; that is its own affair.
+  child.stdin?.on('error', () => {});
+  child.stdin?.end(request.stdin);
+
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  ended = await new Promise((resolve) => {
+    child.once('exit', (code, name) => resolve({ code, signal: name }));
+  });
+  clearTimeout(wall);
+  if (idle !== null) clearTimeout(idle);
+  signal.removeEventListener('abort', cancelled);
+  await within(closed, drainMs);
+  kill();
+  if (!(await within(closed, drainMs))) {
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+  }
+  return outcome(null);
+}
+
+function unfitDirectory(directory: string, asked: string): string | null {
+  try {
+    return statSync(directory).isDirectory() ? null : `${asked}: is not a directory`;
+  } catch (thrown) {
+    return pathError(asked, thrown).message;
+  }
+}
+
+/** The child once it runs, or why it could not be started. */
+async function start(request: RunRequest, cwd: string, run: string): Promise<ChildProcess | string> {
+  const [program = '', ...args] = request.argv;
+  try {
+    const child = spawn(program, args, {
+      cwd,
+      env: { ...process.env, ...request.env, [runMarker]: run },
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve);
+      child.once('error', reject);
+    });
+    // Later errors (a failed kill) are told by the exit.
+    child.on('error', () => {});
+    preferAsVictim(child.pid);
+    return child;
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+/** When memory runs out, the program should go, not the tool server: then the agent is told. */
+function preferAsVictim(pid: number | undefined): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
+  } catch {
+    // Already gone, or not allowed; nothing is lost.
+  }
+}
+
+/** Whether the promise settled in time. */
+async function within(promise: Promise<void>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const inTime = await Promise.race([promise.then(() => true), late]);
+  clearTimeout(timer);
+  return inTime;
+}

@@ -1,0 +1,106 @@
+/**
+ * The main process of a sandbox: does what the worker asks on its standard input, answers on its standard
+ * output, ends (and everything with it) when its input closes, as it does when the worker dies.
+ *
+ *     node tool-server.ts [--container] [WORKSPACE]
+ *
+ * With `--container` it takes itself to be alone in its PID namespace, and kills whatever no run accounts for.
+ */
+import { mkdirSync } from 'node:fs';
+import { listDirectory, readLines } from './look-at-files.ts';
+import { killStrays } from './process-tree.ts';
+import {
+  createFrameDecoder,
+  encodeFrame,
+  lookupLimitMs,
+  protocolVersion,
+  type RequestFrame,
+  type ResponseFrame,
+  type ToolRequest,
+} from './protocol.ts';
+import { type RunOutcome, runCommand } from './run-command.ts';
+import { searchFiles } from './search-files.ts';
+
+const args = process.argv.slice(2);
+const alone = args[0] === '--container';
+const workspace = args[alone ? 1 : 0] ?? '/workspace';
+
+const inFlight = new Map<number, { request: ToolRequest; abort: AbortController }>();
+
+async function handle(request: ToolRequest, signal: AbortSignal): Promise<unknown> {
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(lookupLimitMs)]);
+  switch (request.op) {
+    case 'list':
+      return await listDirectory(workspace, request);
+    case 'read':
+      return await readLines(workspace, request, limited);
+    case 'search':
+      return await searchFiles(workspace, request, limited);
+    case 'run':
+      return await runCommand(workspace, request, signal);
+  }
+}
+
+function send(frame: ResponseFrame): void {
+  process.stdout.write(encodeFrame(frame));
+}
+
+async function answer(id: number, request: ToolRequest): Promise<void> {
+  const abort = new AbortController();
+  inFlight.set(id, { request, abort });
+  let frame: ResponseFrame;
+  try {
+    frame = { id, result: await handle(request, abort.signal) };
+  } catch (thrown) {
+    frame = { id, error: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+  inFlight.delete(id);
+  // With nothing in flight, nobody but us should be running.
+  if (alone && request.op === 'run' && inFlight.size === 0) killStrays(new Set());
+  try {
+    send(frame);
+  } catch (thrown) {
+    // JSON can make six bytes of one; what is left of both streams then fits in any case.
+    if (!(thrown instanceof RangeError)) throw thrown;
+    send(
+      request.op === 'run' && 'result' in frame
+        ? { id, result: shortened(frame.result as RunOutcome) }
+        : tooLarge(id),
+    );
+  }
+}
+
+function shortened(outcome: RunOutcome): RunOutcome {
+  const shorten = (text: string) => {
+    const kept = 512 * 1024;
+    return text.length <= 2 * kept ? text : `${text.slice(0, kept)}\n[... cut ...]\n${text.slice(-kept)}`;
+  };
+  return { ...outcome, stdout: shorten(outcome.stdout), stderr: shorten(outcome.stderr), isMaxBuffer: true };
+}
+
+const tooLarge = (id: number): ResponseFrame => ({ id, error: 'the answer is too large; ask for less' });
+
+function end(code: number): never {
+  for (const { abort } of inFlight.values()) abort.abort();
+  if (alone) killStrays(new Set());
+  process.exit(code);
+}
+
+// HOME and TMPDIR lie on an empty scratch file system.
+for (const name of ['HOME', 'TMPDIR', 'GOTMPDIR']) {
+  const directory = process.env[name];
+  if (alone && directory !== undefined) mkdirSync(directory, { recursive: true });
+}
+
+const decode = createFrameDecoder();
+process.stdin.on('data', (chunk: Buffer) => {
+  for (const frame of decode(chunk) as RequestFrame[]) {
+    if ('cancel' in frame) inFlight.get(frame.cancel)?.abort.abort();
+    else void answer(frame.id, frame.request);
+  }
+});
+process.stdin.on('end', () => end(0));
+process.stdin.on('error', () => end(1));
+process.stdout.on('error', () => end(1));
+process.on('SIGTERM', () => end(0));
+send({ hello: { protocol: protocolVersion } });
