@@ -1,6 +1,7 @@
 import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
+import type { Action, GraphRow } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
 import type { TaskOutcome } from '../domain/task.ts';
 import type { BudgetLedger } from '../inference/port.ts';
@@ -20,6 +21,7 @@ export interface Store {
   readonly deliveries: Deliveries;
   readonly tasks: Tasks;
   readonly attempts: Attempts;
+  readonly graphs: Graphs;
   readonly views: Views;
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
@@ -32,6 +34,8 @@ export interface Store {
   withLock<T>(name: string, work: () => Promise<T>): Promise<T>;
   /** As {@link withLock}, but returns null at once when somebody else holds it. */
   tryLock<T>(name: string, work: () => Promise<T>): Promise<T | null>;
+  /** Rejects when the database does not answer. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -128,6 +132,25 @@ export interface Attempts {
   /** The worker gives the attempt back unharmed (it is shutting down). */
   release(claim: Claim): Promise<void>;
   isLive(attemptId: string): Promise<boolean>;
+}
+
+export interface Graphs {
+  /**
+   * Locks the task, reads its graph, asks `decide`, and applies the answer, all in one transaction. Null when
+   * the task is not running. The caller enqueues what `started` names; a crash in between is the reconciler's.
+   */
+  advance(
+    taskId: string,
+    decide: (rows: readonly GraphRow[], now: number) => readonly Action[],
+  ): Promise<Advanced | null>;
+}
+
+export interface Advanced {
+  readonly task: Task;
+  readonly started: readonly { attemptId: string }[];
+  readonly settled: boolean;
+  /** Milliseconds since the epoch of the next time to look; null: when something ends. */
+  readonly wakeAt: number | null;
 }
 
 export type NewArtifact = Pick<Artifact, 'name' | 'digest' | 'bytes' | 'mediaType'>;

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { and, eq, inArray, lt, or, sql } from 'drizzle-orm';
+import { fingerprint } from '../domain/finding.ts';
+import type { Database, Executor } from './database.ts';
+import type { Attempts, Claim, NewArtifact } from './port.ts';
+import { artifacts, attempts, findings, subtasks, tasks } from './schema.ts';
+
+/** Attempts and their results, fenced by epoch: what a worker writes counts only while its claim stands. */
+export function createAttempts(db: Database): Attempts {
+  return {
+    claim: (attemptId, worker, leaseMs) =>
+      db.transaction(async (tx) => {
+        const now = new Date();
+        const expired = new Date(now.getTime() - leaseMs);
+        const [attempt] = await tx
+          .update(attempts)
+          .set({
+            status: 'running',
+            epoch: sql`${attempts.epoch} + 1`,
+            worker,
+            claimedAt: now,
+            heartbeatAt: now,
+            containerId: null,
+            agentStartedAt: null,
+          })
+          .where(
+            and(
+              eq(attempts.id, attemptId),
+              or(
+                eq(attempts.status, 'queued'),
+                and(eq(attempts.status, 'running'), lt(attempts.heartbeatAt, expired)),
+              ),
+            ),
+          )
+          .returning();
+        if (attempt === undefined) return null;
+        const [row] = await tx
+          .select({ subtask: subtasks, task: tasks })
+          .from(subtasks)
+          .innerJoin(tasks, eq(tasks.id, subtasks.taskId))
+          .where(eq(subtasks.id, attempt.subtaskId));
+        if (row === undefined) throw new Error(`attempt ${attemptId} has no subtask`);
+        return { claim: { attemptId, epoch: attempt.epoch }, attempt, ...row };
+      }),
+
+    heartbeat: async (claim) => {
+      const rows = await db
+        .update(attempts)
+        .set({ heartbeatAt: new Date() })
+        .where(held(claim))
+        .returning({ id: attempts.id });
+      return rows.length > 0;
+    },
+
+    started: async (claim, containerId) => {
+      const now = new Date();
+      const rows = await db
+        .update(attempts)
+        .set({ containerId, agentStartedAt: now, heartbeatAt: now })
+        .where(held(claim))
+        .returning({ id: attempts.id });
+      return rows.length > 0;
+    },
+
+    succeed: (claim, result) =>
+      db.transaction(async (tx) => {
+        const attempt = await end(tx, claim, { status: 'succeeded', turns: result.turns });
+        if (attempt === null) return false;
+        await tx
+          .update(subtasks)
+          .set({
+            status: 'succeeded',
+            finishedAt: new Date(),
+            failure: null,
+            summary: result.summary,
+            refused: result.refused,
+          })
+          .where(eq(subtasks.id, attempt.subtaskId));
+        const [subtask] = await tx
+          .select({ agent: subtasks.agent })
+          .from(subtasks)
+          .where(eq(subtasks.id, attempt.subtaskId));
+        if (result.findings.length > 0)
+          await tx.insert(findings).values(
+            result.findings.map((finding, position) => ({
+              ...finding,
+              id: randomUUID(),
+              taskId: attempt.taskId,
+              subtaskId: attempt.subtaskId,
+              position,
+              agent: subtask?.agent ?? '',
+              fingerprint: fingerprint(finding),
+            })),
+          );
+        await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        return true;
+      }),
+
+    fail: (claim, failure, result) =>
+      db.transaction(async (tx) => {
+        const attempt = await end(tx, claim, { status: 'failed', failure, turns: result.turns });
+        if (attempt === null) return false;
+        // Whether it is tried again is decided by `advance`, from these numbers.
+        await tx
+          .update(subtasks)
+          .set({ failures: sql`${subtasks.failures} + 1`, failure })
+          .where(eq(subtasks.id, attempt.subtaskId));
+        await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        return true;
+      }),
+
+    release: async (claim) => {
+      await db
+        .update(attempts)
+        .set({
+          status: 'queued',
+          worker: null,
+          containerId: null,
+          agentStartedAt: null,
+          queuedAt: new Date(),
+        })
+        .where(held(claim));
+    },
+
+    isLive: async (attemptId) => {
+      const [row] = await db
+        .select({ status: attempts.status })
+        .from(attempts)
+        .where(and(eq(attempts.id, attemptId), inArray(attempts.status, ['queued', 'running'])));
+      return row !== undefined;
+    },
+  };
+}
+
+function held(claim: Claim) {
+  return and(
+    eq(attempts.id, claim.attemptId),
+    eq(attempts.epoch, claim.epoch),
+    eq(attempts.status, 'running'),
+  );
+}
+
+/**
+ * Ends a held attempt. The task row is locked first, in the order of every other transaction on a task, so
+ * that a cancel and a result never wait for each other crosswise.
+ */
+async function end(
+  tx: Executor,
+  claim: Claim,
+  change: Partial<typeof attempts.$inferInsert>,
+): Promise<{ taskId: string; subtaskId: string } | null> {
+  const [owner] = await tx
+    .select({ taskId: attempts.taskId })
+    .from(attempts)
+    .where(eq(attempts.id, claim.attemptId));
+  if (owner === undefined) return null;
+  await tx.select({ id: tasks.id }).from(tasks).where(eq(tasks.id, owner.taskId)).for('update');
+  const [attempt] = await tx
+    .update(attempts)
+    .set({ ...change, finishedAt: new Date() })
+    .where(held(claim))
+    .returning({ taskId: attempts.taskId, subtaskId: attempts.subtaskId });
+  return attempt ?? null;
+}
+
+async function storeArtifacts(
+  tx: Executor,
+  taskId: string,
+  attemptId: string,
+  list: readonly NewArtifact[],
+): Promise<void> {
+  if (list.length === 0) return;
+  await tx.insert(artifacts).values(list.map((item) => ({ ...item, id: randomUUID(), taskId, attemptId })));
+}

@@ -1,0 +1,71 @@
+import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import type { Database } from './database.ts';
+import type { DueWork } from './port.ts';
+import { attempts, deliveries, subtasks, tasks } from './schema.ts';
+
+/** What the rows say is due. The queue is only a faster way to learn it. */
+export function createDueWork(db: Database): DueWork {
+  const ago = (ms: number) => new Date(Date.now() - ms);
+  return {
+    deliveries: async (olderThanMs) => {
+      const rows = await db
+        .select({ id: deliveries.id })
+        .from(deliveries)
+        .where(and(eq(deliveries.status, 'received'), lt(deliveries.receivedAt, ago(olderThanMs))))
+        .orderBy(deliveries.receivedAt)
+        .limit(1000);
+      return rows.map((row) => row.id);
+    },
+
+    tasks: (phase) =>
+      db
+        .select({ id: tasks.id, priority: tasks.priority })
+        .from(tasks)
+        .where(eq(tasks.phase, phase))
+        .orderBy(tasks.createdAt),
+
+    attempts: (olderThanMs) =>
+      db
+        .select({ id: attempts.id, repositoryId: tasks.repositoryId, priority: tasks.priority })
+        .from(attempts)
+        .innerJoin(tasks, eq(tasks.id, attempts.taskId))
+        .where(and(eq(attempts.status, 'queued'), lt(attempts.queuedAt, ago(olderThanMs))))
+        .orderBy(attempts.queuedAt),
+
+    loseAttempts: async (leaseMs) => {
+      const stale = await db
+        .select({ id: attempts.id, taskId: attempts.taskId })
+        .from(attempts)
+        .where(and(eq(attempts.status, 'running'), lt(attempts.heartbeatAt, ago(leaseMs))));
+      const touched = new Set<string>();
+      for (const { id, taskId } of stale) {
+        const lost = await db.transaction(async (tx) => {
+          await tx.select({ id: tasks.id }).from(tasks).where(eq(tasks.id, taskId)).for('update');
+          const [attempt] = await tx
+            .update(attempts)
+            .set({
+              status: 'lost',
+              finishedAt: new Date(),
+              failure: { code: 'worker_lost', detail: 'no sign of life from its worker' },
+            })
+            .where(
+              and(
+                eq(attempts.id, id),
+                eq(attempts.status, 'running'),
+                lt(attempts.heartbeatAt, ago(leaseMs)),
+              ),
+            )
+            .returning({ subtaskId: attempts.subtaskId });
+          if (attempt === undefined) return false;
+          await tx
+            .update(subtasks)
+            .set({ deaths: sql`${subtasks.deaths} + 1` })
+            .where(and(eq(subtasks.id, attempt.subtaskId), inArray(subtasks.status, ['waiting', 'running'])));
+          return true;
+        });
+        if (lost) touched.add(taskId);
+      }
+      return [...touched];
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import pg from 'pg';
+import { createAttempts } from './attempts.ts';
+import { createAudit } from './audit.ts';
+import { createBudgetLedger } from './budget-ledger.ts';
+import type { OpenDatabase } from './database.ts';
+import { createDeliveries } from './deliveries.ts';
+import { createDueWork } from './due.ts';
+import { createGraphs } from './graphs.ts';
+import { underLock } from './locks.ts';
+import type { Store } from './port.ts';
+import { createPublications } from './publications.ts';
+import { createTasks } from './tasks.ts';
+import { createViews } from './views.ts';
+
+/** The store over an open database. `taskTokens`: the token budget of a task. */
+export function createStore(
+  database: OpenDatabase,
+  options: { taskTokens: number; onError: (error: Error) => void },
+): Store {
+  const { db } = database;
+  // Locks hold a connection while their work runs, which wants others: they have a pool of their own.
+  const lockPool = new pg.Pool({ ...database.connection, max: 24 });
+  lockPool.on('error', options.onError);
+  return {
+    deliveries: createDeliveries(db),
+    tasks: createTasks(db),
+    attempts: createAttempts(db),
+    graphs: createGraphs(db),
+    views: createViews(db),
+    publications: createPublications(db),
+    ledger: createBudgetLedger(db, options.taskTokens),
+    audit: createAudit(db),
+    due: createDueWork(db),
+    withLock: async (name, work) => {
+      const result = await underLock(lockPool, name, true, async () => ({ value: await work() }));
+      if (result === null) throw new Error('a lock that was waited for was not had');
+      return result.value;
+    },
+    tryLock: (name, work) => underLock(lockPool, name, false, work),
+    ping: async () => {
+      await database.pool.query('select 1');
+    },
+    close: async () => {
+      await lockPool.end();
+      await database.close();
+    },
+  };
+}

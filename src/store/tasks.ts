@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import { and, desc, eq, inArray, ne, sql } from 'drizzle-orm';
+import type { Database, Executor } from './database.ts';
+import type { Task, Tasks } from './port.ts';
+import { attempts, dependencies, subtasks, tasks } from './schema.ts';
+
+/** Tasks and their plans. Every transition is one transaction. */
+export function createTasks(db: Database): Tasks {
+  return {
+    create: (task) =>
+      db.transaction(async (tx) => {
+        // Creations for one pull request follow one another: two heads never both supersede, or neither.
+        await tx.execute(
+          sql`select pg_advisory_xact_lock(hashtextextended(${`pull:${task.repositoryId}:${task.pullNumber}`}, 0))`,
+        );
+        const [known] = await tx.select().from(tasks).where(eq(tasks.key, task.key));
+        if (known !== undefined) return { task: known, created: false, superseded: [] };
+        const superseded = await supersede(tx, task.repositoryId, task.pullNumber);
+        const over = task.failure !== null;
+        const [created] = await tx
+          .insert(tasks)
+          .values({
+            ...task,
+            id: randomUUID(),
+            ...(over
+              ? { phase: 'publishing' as const, outcome: 'failed' as const, settledAt: new Date() }
+              : {}),
+          })
+          .returning();
+        if (created === undefined) throw new Error('insert returned no row');
+        return { task: created, created: true, superseded };
+      }),
+
+    get: async (id) => (await db.select().from(tasks).where(eq(tasks.id, id)))[0] ?? null,
+
+    ofPull: (repositoryId, pullNumber) =>
+      db
+        .select()
+        .from(tasks)
+        .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.pullNumber, pullNumber)))
+        .orderBy(desc(tasks.createdAt), desc(tasks.id)),
+
+    settle: (id, outcome, failure) => db.transaction((tx) => settle(tx, id, outcome, failure)),
+
+    beginPlanning: async (id) => {
+      const [row] = await db
+        .update(tasks)
+        .set({ planAttempts: sql`${tasks.planAttempts} + 1`, updatedAt: new Date() })
+        .where(and(eq(tasks.id, id), eq(tasks.phase, 'planning')))
+        .returning({ planAttempts: tasks.planAttempts });
+      return row?.planAttempts ?? null;
+    },
+
+    storePlan: (id, plan, facts) =>
+      db.transaction(async (tx) => {
+        const [task] = await tx
+          .update(tasks)
+          .set({
+            phase: 'running',
+            contract: plan.contract,
+            mergeBase: facts.mergeBase,
+            skipped: [...facts.skipped],
+            filesChanged: facts.filesChanged,
+            plannedAt: new Date(),
+            updatedAt: new Date(),
+          })
+          .where(and(eq(tasks.id, id), eq(tasks.phase, 'planning')))
+          .returning({ id: tasks.id });
+        if (task === undefined) return false;
+        const ids = plan.rows.map(() => randomUUID());
+        if (ids.length === 0) return true;
+        await tx.insert(subtasks).values(
+          plan.rows.map((row, index) => ({
+            id: ids[index] ?? randomUUID(),
+            taskId: id,
+            row: index,
+            title: row.title,
+            agent: row.agent,
+            matrix: row.matrix,
+            complexity: row.complexity,
+            unmet: row.dependsOn.length,
+          })),
+        );
+        const edges = plan.rows.flatMap((row, index) =>
+          row.dependsOn.map((on) => ({ subtaskId: ids[index] ?? '', dependsOn: ids[on] ?? '' })),
+        );
+        if (edges.length > 0) await tx.insert(dependencies).values(edges);
+        return true;
+      }),
+
+    finish: async (id) => {
+      await db
+        .update(tasks)
+        .set({ phase: 'finished', finishedAt: new Date(), updatedAt: new Date() })
+        .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')));
+    },
+  };
+}
+
+async function supersede(tx: Executor, repositoryId: number, pullNumber: number): Promise<string[]> {
+  const open = await tx
+    .select({ id: tasks.id })
+    .from(tasks)
+    .where(
+      and(
+        eq(tasks.repositoryId, repositoryId),
+        eq(tasks.pullNumber, pullNumber),
+        inArray(tasks.phase, ['planning', 'running']),
+      ),
+    );
+  const superseded: string[] = [];
+  for (const { id } of open) if (await settle(tx, id, 'superseded', null)) superseded.push(id);
+  return superseded;
+}
+
+/**
+ * Ends an open task inside a transaction: whatever is open below it is cancelled with it. False when it was
+ * settled already. Takes the task row first, as every transaction on a task does.
+ */
+export async function settle(
+  tx: Executor,
+  id: string,
+  outcome: NonNullable<Task['outcome']>,
+  failure: Task['failure'],
+): Promise<boolean> {
+  const [task] = await tx
+    .update(tasks)
+    .set({ phase: 'publishing', outcome, failure, settledAt: new Date(), updatedAt: new Date() })
+    .where(and(eq(tasks.id, id), inArray(tasks.phase, ['planning', 'running'])))
+    .returning({ id: tasks.id });
+  if (task === undefined) return false;
+  const now = new Date();
+  await tx
+    .update(subtasks)
+    .set({ status: 'cancelled', finishedAt: now })
+    .where(and(eq(subtasks.taskId, id), inArray(subtasks.status, ['waiting', 'running'])));
+  await tx
+    .update(attempts)
+    .set({ status: 'cancelled', finishedAt: now })
+    .where(and(eq(attempts.taskId, id), inArray(attempts.status, ['queued', 'running'])));
+  return true;
+}
+
+/** Locks the task row for the length of the transaction; null when there is none, or it is not `running`. */
+export async function lockRunning(tx: Executor, id: string): Promise<Task | null> {
+  const [task] = await tx
+    .select()
+    .from(tasks)
+    .where(and(eq(tasks.id, id), ne(tasks.phase, 'finished')))
+    .for('update');
+  return task?.phase === 'running' ? task : null;
+}
