@@ -22,6 +22,11 @@ export interface Assignment {
   readonly signal: AbortSignal;
   /** Called on every sign of life; feeds the idle limit. */
   readonly onProgress: () => void;
+  /**
+   * Called with each line of the transcript or output, in order, as it comes to be: whoever runs the agent keeps
+   * it as an artifact, of a failed attempt too. Without a final newline.
+   */
+  readonly onLog: (line: string) => void;
 }
 
 export interface AgentReport {
@@ -32,6 +37,4 @@ export interface AgentReport {
   /** A sentence or two for the summary; may be empty. */
   readonly summary: string;
   readonly turns: number;
-  /** Transcript or output, kept as an artifact. */
-  readonly log: string;
 }
