@@ -1,4 +1,6 @@
-/** The changed files of a commit range, as read from git. Shapes only; reading lives in `planning/`. */
+import { PatchfleetError } from './failure.ts';
+
+/** The changed files of a commit range, as git tells them. `parse-patch.ts` makes them from git's output. */
 
 export type ChangeStatus = 'added' | 'modified' | 'deleted' | 'renamed' | 'copied' | 'type_changed';
 
@@ -10,6 +12,8 @@ export interface DiffLine {
   readonly oldLine: number | null;
   /** 1-based; null for deleted lines. */
   readonly newLine: number | null;
+  /** Present on the last line of a side whose file ends without `\n`. */
+  readonly noFinalNewline?: true;
 }
 
 export interface Hunk {
@@ -43,4 +47,36 @@ export interface FileChange {
 export interface SkippedFile {
   readonly path: string;
   readonly reason: string;
+}
+
+/** Changes of a commit range, and the files that cannot be shown as such. */
+export interface ChangeSet {
+  readonly changes: readonly FileChange[];
+  readonly skipped: readonly SkippedFile[];
+}
+
+/**
+ * The changes of a row's `inputs`, in their order. Fails with `internal` when one is not among `changes`:
+ * the row was then planned for other commits than the ones that were read.
+ */
+export function changesOf(inputs: readonly string[], changes: readonly FileChange[]): FileChange[] {
+  const byPath = new Map(changes.map((change) => [change.path, change]));
+  return inputs.map((path) => {
+    const change = byPath.get(path);
+    if (change === undefined) {
+      throw new PatchfleetError(
+        'internal',
+        `the row names a file that did not change: ${JSON.stringify(path)}`,
+      );
+    }
+    return change;
+  });
+}
+
+/** The lines of a file as diffs number them: split at `\n` alone; a final `\n` starts no further line. */
+export function splitLines(text: string): string[] {
+  if (text === '') return [];
+  const lines = text.split('\n');
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
 }

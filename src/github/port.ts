@@ -1,4 +1,5 @@
 import type { Octokit } from '@octokit/rest';
+import type { ChangeSet } from '../domain/change.ts';
 import type { RepositoryRef } from '../domain/task.ts';
 
 /** A REST client that acts as one installation, with throttling, retries of safe requests, and fresh tokens. */
@@ -23,6 +24,22 @@ export interface Mirror {
   diff(args: readonly string[], maxBytes: number): Promise<Buffer>;
   /** A blob's bytes; null where there is no such path in that commit or it is larger than `maxBytes`. */
   readFile(commit: string, path: string, maxBytes: number): Promise<Buffer | null>;
+  /**
+   * What changed from `base` to `head`, as GitHub shows it between the two (renames found, three lines of
+   * context). `paths` leaves out all other files; the answer for the ones left is the same.
+   */
+  changes(base: string, head: string, options: ChangesOptions): Promise<ChangeSet>;
+  /** Paths of all files of a commit, in git's order; names that are not UTF-8 are left out. */
+  listTree(commit: string): Promise<string[]>;
+  /** Sizes of blobs in bytes, by blob id; ids that are not there are left out. */
+  blobSizes(blobs: readonly string[]): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface ChangesOptions {
+  /** Size of the whole diff that is still read, bytes; `diff_too_large` beyond. */
+  readonly maxBytes: number;
+  readonly paths?: readonly string[];
+  readonly signal?: AbortSignal;
 }
 
 export interface Mirrors {

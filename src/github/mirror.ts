@@ -1,0 +1,82 @@
+import type { RepositoryRef } from '../domain/task.ts';
+import { readChanges } from './mirror-changes.ts';
+import { ensureMirrorDir } from './mirror-dir.ts';
+import { fetchCommits, requireSha } from './mirror-fetch.ts';
+import { blobSizes, listTree, readBlob } from './mirror-objects.ts';
+import type { Mirror, Mirrors } from './port.ts';
+import { runGit } from './run-git.ts';
+
+export interface MirrorsOptions {
+  /** Directory of all mirrors; made if missing. */
+  readonly dir: string;
+  /** Where repositories are cloned from: `https://github.com`, or a GitHub Enterprise Server. */
+  readonly serverUrl: string;
+  readonly readToken: (repository: RepositoryRef) => Promise<string>;
+  /** Wall-clock limit of one fetch, milliseconds. */
+  readonly fetchTimeoutMs?: number;
+  /** Lets `serverUrl` be a `file:` URL: tests only. */
+  readonly allowFile?: boolean;
+}
+
+/** Bare repositories on the host, one per repository id, shared by all processes on the directory. */
+export function createMirrors(options: MirrorsOptions): Mirrors {
+  const serverUrl = options.serverUrl.replace(/\/+$/, '');
+  const turn = takeTurns();
+  return {
+    open: async (repository) => {
+      const gitDir = await turn(repository.id, () => ensureMirrorDir(options.dir, repository.id));
+      const source = {
+        gitDir,
+        url: `${serverUrl}/${repository.owner}/${repository.name}.git`,
+        serverUrl: `${serverUrl}/`,
+        token: () => options.readToken(repository),
+        timeoutMs: options.fetchTimeoutMs ?? 600_000,
+        allowFile: options.allowFile === true,
+      };
+      return {
+        ...reader(gitDir),
+        fetchPullRequest: (number, headSha, baseSha, signal) =>
+          turn(repository.id, () => fetchCommits(source, number, [headSha, baseSha], signal)),
+      };
+    },
+  };
+}
+
+function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest'> {
+  return {
+    dir: gitDir,
+    has: async (commit) => {
+      const args = ['cat-file', '-e', `${requireSha(commit)}^{commit}`];
+      return (await runGit(args, { gitDir, okCodes: [0, 1, 128] })).exitCode === 0;
+    },
+    mergeBase: async (a, b) => {
+      const args = ['merge-base', requireSha(a), requireSha(b)];
+      const { exitCode, stdout } = await runGit(args, { gitDir, okCodes: [0, 1] });
+      return exitCode === 0 ? stdout.toString('latin1').trim() : null;
+    },
+    diff: async (args, maxBytes) => {
+      const safe = ['diff', '--no-ext-diff', '--no-textconv', '--no-color'];
+      return (await runGit([...safe, ...args], { gitDir, maxBytes, tooLarge: 'diff_too_large' })).stdout;
+    },
+    readFile: (commit, path, maxBytes) => readBlob(gitDir, commit, path, maxBytes),
+    changes: (base, head, limits) => readChanges(gitDir, base, head, limits),
+    listTree: (commit) => listTree(gitDir, commit),
+    blobSizes: (blobs) => blobSizes(gitDir, blobs),
+  };
+}
+
+/** Runs the work of one key after the other; a failure does not stop the ones behind it. */
+function takeTurns(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
+  const last = new Map<number, Promise<unknown>>();
+  return async (key, work) => {
+    const before = last.get(key) ?? Promise.resolve();
+    const mine = before.then(work, work);
+    const settled = mine.catch(() => undefined);
+    last.set(key, settled);
+    try {
+      return await mine;
+    } finally {
+      if (last.get(key) === settled) last.delete(key);
+    }
+  };
+}
