@@ -24,7 +24,11 @@ export async function ensureImage(engine, { say }) {
   const dockerfile = readFileSync(join(sandbox, 'Dockerfile'), 'utf8');
   const nodeVersion = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
   const served = servedFiles();
-  const inputs = hash([dockerfile, nodeVersion, ...served.flatMap((file) => [basename(file), readFileSync(file)])]);
+  const inputs = hash([
+    dockerfile,
+    nodeVersion,
+    ...served.flatMap((file) => [basename(file), readFileSync(file)]),
+  ]);
   const present = await inspectImage(engine, imageName);
   if (present?.labels[inputsLabel] === inputs) return false;
 
@@ -54,7 +58,9 @@ async function ensureBase(engine, nodeVersion, say) {
 /** Whether the engine can read the base's manifest: a short question, where a pull might hang for long. */
 async function registryAnswers(engine, reference) {
   try {
-    return (await call(engine, 'GET', `/distribution/${reference}/json`, { timeoutMs: 10_000 })).status === 200;
+    return (
+      (await call(engine, 'GET', `/distribution/${reference}/json`, { timeoutMs: 10_000 })).status === 200
+    );
   } catch {
     return false;
   }
@@ -75,7 +81,18 @@ async function buildContext({ engine, dockerfile, served, inputs, nodeVersion, n
     // Owner, mode and time are fixed so that the engine's build cache sees the content alone.
     const tar = spawn(
       'tar',
-      ['-C', context, '--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--mode=a=r,u+w,a+X', '-cf', '-', '.'],
+      [
+        '-C',
+        context,
+        '--sort=name',
+        '--mtime=@0',
+        '--owner=0',
+        '--group=0',
+        '--mode=a=r,u+w,a+X',
+        '-cf',
+        '-',
+        '.',
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     await callStream(engine, `/build?${query}`, { body: tar.stdout, type: 'application/x-tar' });
@@ -99,7 +116,8 @@ function hash(parts) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const engine = endpoint();
   try {
-    if (!(await answers(engine))) throw new Error(`no Docker engine answers at ${engine.name}: start it, or set DOCKER_HOST`);
+    if (!(await answers(engine)))
+      throw new Error(`no Docker engine answers at ${engine.name}: start it, or set DOCKER_HOST`);
     const built = await ensureImage(engine, { say: (line) => console.error(line) });
     console.log(`${imageName} ${built ? 'built' : 'is up to date'}`);
   } catch (error) {

@@ -9,13 +9,20 @@ import { join } from 'node:path';
 import { callStream, removeImage } from './engine.mjs';
 
 const packages = ['ca-certificates', 'git', 'python3-minimal', 'ripgrep'];
-const notShipped = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/info/*', '/usr/share/locale/*', '/usr/share/i18n/*'];
+const notShipped = [
+  '/usr/share/doc/*',
+  '/usr/share/man/*',
+  '/usr/share/info/*',
+  '/usr/share/locale/*',
+  '/usr/share/i18n/*',
+];
 
 /** Builds the base and names it `tag`. `nodeBinary` is a Linux Node 24. Needs root (or user namespaces) and apt. */
 export async function buildDebianBase(engine, { tag, nodeBinary, say }) {
   ensureMmdebstrap(say);
   const suite = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
-  if (!suite) throw new Error('/etc/os-release names no VERSION_CODENAME: building offline needs Debian or Ubuntu');
+  if (!suite)
+    throw new Error('/etc/os-release names no VERSION_CODENAME: building offline needs Debian or Ubuntu');
   const scratch = mkdtempSync(join(tmpdir(), 'patchfleet-base-'));
   try {
     const sources = join(scratch, 'base.list');
@@ -40,7 +47,10 @@ export async function buildDebianBase(engine, { tag, nodeBinary, say }) {
 }
 
 async function importRoot(engine, tag, args, scratch) {
-  const child = spawn('mmdebstrap', args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, TMPDIR: scratch } });
+  const child = spawn('mmdebstrap', args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TMPDIR: scratch },
+  });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
     log = (log + text).slice(-4000);
@@ -51,7 +61,10 @@ async function importRoot(engine, tag, args, scratch) {
   });
   const [repo, version] = tag.split(':');
   const query = new URLSearchParams({ fromSrc: '-', repo, tag: version });
-  const imported = callStream(engine, `/images/create?${query}`, { body: child.stdout, type: 'application/x-tar' });
+  const imported = callStream(engine, `/images/create?${query}`, {
+    body: child.stdout,
+    type: 'application/x-tar',
+  });
   imported.catch(() => child.kill('SIGTERM'));
   const code = await ended;
   if (code !== 0) {
@@ -68,12 +81,18 @@ function ensureMmdebstrap(say) {
   say('installing mmdebstrap');
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   spawnSync('apt-get', ['update', '-qq'], { env });
-  const { status, stderr, error } = spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'mmdebstrap'], {
-    env,
-    encoding: 'utf8',
-  });
+  const { status, stderr, error } = spawnSync(
+    'apt-get',
+    ['install', '-y', '-qq', '--no-install-recommends', 'mmdebstrap'],
+    {
+      env,
+      encoding: 'utf8',
+    },
+  );
   if (status === 0) return;
-  throw new Error(`mmdebstrap is missing and could not be installed (as root: apt-get install mmdebstrap): ${error?.message ?? stderr}`);
+  throw new Error(
+    `mmdebstrap is missing and could not be installed (as root: apt-get install mmdebstrap): ${error?.message ?? stderr}`,
+  );
 }
 
 /** The distribution's own entries of the machine's sources, in deb822 form or one-line form as they stand. */
@@ -90,7 +109,8 @@ export function machineSources(suite, root = '/etc/apt') {
     const [distribution, ...components] = line.replace(/^deb (\[[^\]]*\] )?\s*\S+\s+/, '').split(/\s+/);
     return wanted.has(distribution) && components.includes('main');
   });
-  if (chosen.length === 0) throw new Error(`no source of ${suite} main in ${root}: add the distribution's mirror there`);
+  if (chosen.length === 0)
+    throw new Error(`no source of ${suite} main in ${root}: add the distribution's mirror there`);
   return `${chosen.join('\n')}\n`;
 }
 
@@ -109,7 +129,9 @@ function oneLine(stanza) {
 
 /** A proxy that the machine's apt goes through; mmdebstrap starts with a configuration of its own. */
 function proxyOptions() {
-  const { stdout = '' } = spawnSync('apt-config', ['dump', '--no-empty', 'Acquire::http', 'Acquire::https'], { encoding: 'utf8' });
+  const { stdout = '' } = spawnSync('apt-config', ['dump', '--no-empty', 'Acquire::http', 'Acquire::https'], {
+    encoding: 'utf8',
+  });
   return (stdout ?? '').split('\n').filter((line) => /^Acquire::https?::/.test(line));
 }
 

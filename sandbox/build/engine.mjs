@@ -12,7 +12,8 @@ const defaultSocket = '/var/run/docker.sock';
 /** Where the engine listens: `DOCKER_HOST` (unix:// or tcp://, TLS by `DOCKER_TLS_VERIFY`), else the usual socket. */
 export function endpoint(env = process.env) {
   const host = env.DOCKER_HOST || `unix://${defaultSocket}`;
-  if (host.startsWith('unix://')) return { name: host, transport: http, socketPath: host.slice('unix://'.length) };
+  if (host.startsWith('unix://'))
+    return { name: host, transport: http, socketPath: host.slice('unix://'.length) };
   const url = new URL(host.replace(/^tcp:/, 'http:'));
   if (!/^https?:$/.test(url.protocol)) {
     throw new Error(`DOCKER_HOST=${host} is not understood: use unix:///path or tcp://host:port`);
@@ -21,7 +22,11 @@ export function endpoint(env = process.env) {
   if (!env.DOCKER_TLS_VERIFY && url.protocol === 'http:') return { ...at, transport: http };
   const dir = env.DOCKER_CERT_PATH;
   const keys = dir
-    ? { ca: readFileSync(join(dir, 'ca.pem')), cert: readFileSync(join(dir, 'cert.pem')), key: readFileSync(join(dir, 'key.pem')) }
+    ? {
+        ca: readFileSync(join(dir, 'ca.pem')),
+        cert: readFileSync(join(dir, 'cert.pem')),
+        key: readFileSync(join(dir, 'key.pem')),
+      }
     : {};
   return { ...at, transport: https, ...keys };
 }
@@ -30,24 +35,32 @@ export function endpoint(env = process.env) {
  * One request. `body` is a string or a readable stream. Answers `{status, text}` for every status;
  * rejects only when the engine cannot be reached, the body's stream fails or `timeoutMs` of silence passed.
  */
-export function call(engine, method, path, { body, type = 'application/json', timeoutMs = 900_000, onLine } = {}) {
+export function call(
+  engine,
+  method,
+  path,
+  { body, type = 'application/json', timeoutMs = 900_000, onLine } = {},
+) {
   const { transport, name, ...connection } = engine;
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': type };
-    const request = transport.request({ ...connection, method, path, headers, timeout: timeoutMs }, (answer) => {
-      let text = '';
-      let unread = '';
-      answer.setEncoding('utf8');
-      answer.on('data', (chunk) => {
-        text += chunk;
-        if (!onLine) return;
-        const lines = (unread + chunk).split('\n');
-        unread = lines.pop();
-        for (const line of lines) onLine(line);
-      });
-      answer.on('end', () => resolve({ status: answer.statusCode, text }));
-      answer.on('error', reject);
-    });
+    const request = transport.request(
+      { ...connection, method, path, headers, timeout: timeoutMs },
+      (answer) => {
+        let text = '';
+        let unread = '';
+        answer.setEncoding('utf8');
+        answer.on('data', (chunk) => {
+          text += chunk;
+          if (!onLine) return;
+          const lines = (unread + chunk).split('\n');
+          unread = lines.pop();
+          for (const line of lines) onLine(line);
+        });
+        answer.on('end', () => resolve({ status: answer.statusCode, text }));
+        answer.on('error', reject);
+      },
+    );
     request.on('timeout', () => request.destroy(new Error(`${name}: no answer within ${timeoutMs} ms`)));
     request.on('error', reject);
     if (body === undefined || typeof body === 'string') return request.end(body);

@@ -1,0 +1,56 @@
+/** What a command would leave behind: it gets a temporary directory of its own, by which all that is its own is known. */
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Kept by Node, not by us: they go with the directory. */
+const caches = /^(node-compile-cache|v8-compile-cache.*|tsx-.*)$/;
+
+/** Short, since Unix sockets below it have paths of 107 bytes; open as /tmp is, since Postgres runs as another user. */
+export function makeScratch() {
+  const scratch = mkdtempSync(join(tmpdir(), 'pf-'));
+  chmodSync(scratch, 0o1777);
+  return scratch;
+}
+
+/** Names of files in the scratch directory that their makers should have removed. */
+export function leftFiles(scratch, known = []) {
+  return readdirSync(scratch).filter((name) => !caches.test(name) && !known.includes(name));
+}
+
+/** Processes that were started with the scratch directory as their TMPDIR, `except` those; Linux alone can tell. */
+export function leftProcesses(scratch, except = []) {
+  if (process.platform !== 'linux') return [];
+  const found = [];
+  for (const entry of readdirSync('/proc')) {
+    const pid = Number(entry);
+    if (!Number.isInteger(pid) || except.includes(pid)) continue;
+    try {
+      const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+      if (!environment.includes(`TMPDIR=${scratch}`)) continue;
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+      if (command !== '') found.push({ pid, command });
+    } catch {
+      // Ended meanwhile, or another user's.
+    }
+  }
+  return found;
+}
+
+/** Ends what is left and removes the directory; answers what had to be ended or was left in it. */
+export function removeScratch(scratch, known = []) {
+  const processes = leftProcesses(scratch);
+  const files = leftFiles(scratch, known);
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // Ended by itself.
+    }
+  }
+  rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
+  return [
+    ...processes.map(({ pid, command }) => `process ${pid} (${command.slice(0, 120)})`),
+    ...files.map((name) => `${scratch}/${name}`),
+  ];
+}

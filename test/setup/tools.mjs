@@ -1,0 +1,58 @@
+/** Programs of the machine that the commands need: found, or installed by apt where that can be. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const policy = '/usr/sbin/policy-rc.d';
+
+/** git with its HTTP back end; 2.38 brought `merge-tree --write-tree`. */
+export async function ensureGit(context) {
+  if (!hasGit()) await install(['git'], 'git with git-http-backend', context);
+  const version = /(\d+)\.(\d+)/.exec(output('git', ['--version'])) ?? [];
+  if (Number(version[1]) * 1000 + Number(version[2]) < 2038) {
+    throw new Error(`git ${version[0] ?? ''} is too old: 2.38 or later is needed`);
+  }
+}
+
+function hasGit() {
+  const folder = output('git', ['--exec-path']);
+  return folder !== '' && existsSync(join(folder, 'git-http-backend'));
+}
+
+/** The binary alone: tests start servers of their own. */
+export async function ensureRedisServer(context) {
+  if (output('redis-server', ['--version']) === '') await install(['redis-server'], 'redis-server', context);
+}
+
+/** Installs packages; no service of theirs is started, neither now nor by the init system. */
+export async function install(packages, what, { run, say }) {
+  const how = `apt-get install ${packages.join(' ')}`;
+  if (output('apt-get', ['--version']) === '')
+    throw new Error(`${what} is missing: install it (on Debian: ${how})`);
+  if (process.getuid() !== 0)
+    throw new Error(`${what} is missing: run \`sudo ${how}\`, or run this command as root`);
+  say(`installing ${packages.join(', ')} (apt-get)`);
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  const suppress = !existsSync(policy);
+  if (suppress) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  try {
+    await run('apt-get', ['update', '-qq'], { env, quiet: true });
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
+      env,
+      quiet: true,
+    });
+  } finally {
+    if (suppress) rmSync(policy, { force: true });
+  }
+}
+
+function output(command, args) {
+  const { status, stdout } = spawnSync(command, args, { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : '';
+}
+
+/** Whether a program of that name is on the path (or where Debian keeps programs for root). */
+export function isOnPath(name) {
+  const folders = [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/sbin'];
+  return folders.some((folder) => folder !== '' && existsSync(join(folder, name)));
+}

@@ -1,0 +1,24 @@
+import { defineConfig } from 'vitest/config';
+
+const root = new URL('..', import.meta.url).pathname;
+
+/** One after the other: each kind has the two cores of a small machine to itself. */
+const project = (name: string, groupOrder: number, more: object = {}) => ({
+  extends: true as const,
+  test: { name, include: [`test/${name}/**/*.test.ts`], sequence: { groupOrder }, ...more },
+});
+
+export default defineConfig({
+  root,
+  cacheDir: 'node_modules/.vite',
+  test: {
+    restoreMocks: true,
+    projects: [
+      project('unit', 0, { testTimeout: 15_000 }),
+      project('integration', 1, { testTimeout: 60_000, hookTimeout: 120_000 }),
+      // Whole processes and containers: files one at a time, so that timings mean something.
+      project('e2e', 2, { fileParallelism: false, testTimeout: 180_000, hookTimeout: 180_000 }),
+      project('chaos', 3, { fileParallelism: false, testTimeout: 600_000, hookTimeout: 180_000 }),
+    ],
+  },
+});
