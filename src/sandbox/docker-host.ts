@@ -1,0 +1,35 @@
+import Docker from 'dockerode';
+import { PatchfleetError } from '../domain/failure.ts';
+
+/** A client of the engine that `host` names, as the docker command line takes `DOCKER_HOST`; without it the local one. */
+export function connectDocker(host: string | undefined): Docker {
+  if (host === undefined) return new Docker({ socketPath: '/var/run/docker.sock' });
+  if (host.startsWith('unix://')) return new Docker({ socketPath: host.slice('unix://'.length) });
+  const url = URL.canParse(host) ? new URL(host) : null;
+  if (url === null || !['tcp:', 'http:', 'https:'].includes(url.protocol)) {
+    throw new PatchfleetError(
+      'config_invalid',
+      `DOCKER_HOST must be unix://PATH or tcp://HOST:PORT, not ${host}`,
+    );
+  }
+  return new Docker({
+    protocol: url.protocol === 'https:' ? 'https' : 'http',
+    host: url.hostname,
+    port: Number(url.port || 2375),
+  });
+}
+
+/** The HTTP status of an engine's answer that was an error, if it was one. */
+export function engineStatus(thrown: unknown): number | null {
+  return thrown instanceof Error && 'statusCode' in thrown && typeof thrown.statusCode === 'number'
+    ? thrown.statusCode
+    : null;
+}
+
+/** What to say of a failed request to the engine: one line. */
+export function engineProblem(thrown: unknown): string {
+  if (!(thrown instanceof Error)) return String(thrown);
+  // With several addresses tried, node puts the reasons into an AggregateError without a message.
+  const code = 'code' in thrown ? String(thrown.code) : thrown.name;
+  return (thrown.message || code).replaceAll(/\s+/g, ' ').slice(0, 500);
+}

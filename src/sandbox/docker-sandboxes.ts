@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
+import { defaultMaxBuffer, greatestMaxBuffer, lookupLimitMs } from '../../sandbox/protocol.ts';
+import { PatchfleetError } from '../domain/failure.ts';
+import { checkEngine } from './check-engine.ts';
+import {
+  containerSpec,
+  type SandboxConfig,
+  type SandboxUser,
+  workspaceInContainer,
+} from './container-spec.ts';
+import { connectDocker, engineProblem } from './docker-host.ts';
+import { createGate } from './gate.ts';
+import type { Sandbox, Sandboxes, SandboxRequest } from './port.ts';
+import { reap } from './reap.ts';
+import { removeContainer } from './remove-container.ts';
+import type { SandboxLog } from './sandbox-log.ts';
+import { type StartedContainer, startContainer } from './start-container.ts';
+import { createWorkspaces } from './workspaces.ts';
+
+export interface SandboxesOptions {
+  /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */
+  readonly dockerHost?: string | undefined;
+  readonly config: SandboxConfig;
+  /** Names this installation (one per data directory): containers of another are never touched. */
+  readonly instance: string;
+  /** Directory of the workspaces, on the engine's machine; made if missing. */
+  readonly workspacesDir: string;
+  readonly log?: SandboxLog;
+  /** Who owns workspaces and runs in containers; by default 10001 for a worker that is root, else the worker's own user. */
+  readonly user?: SandboxUser;
+}
+
+/** Beyond the limit that the tool server keeps itself, how long its answer may take, ms. */
+const answerSlackMs = 15_000;
+const lookupDeadlineMs = lookupLimitMs + answerSlackMs;
+
+const defaultUser = (): SandboxUser => {
+  const uid = process.getuid?.() ?? 0;
+  return uid === 0 ? { uid: 10_001, gid: 10_001 } : { uid, gid: process.getgid?.() ?? uid };
+};
+
+/** Sandboxes as containers of a Docker engine on this machine. */
+export function createSandboxes(options: SandboxesOptions): Sandboxes {
+  const { config, instance } = options;
+  const docker = connectDocker(options.dockerHost);
+  const user = options.user ?? defaultUser();
+  const workspaces = createWorkspaces(resolve(options.workspacesDir), user);
+  const log = options.log ?? { warn: () => {} };
+  const gate = createGate(config.concurrent_starts);
+
+  /** Container first: a workspace is never taken from under a running agent. Never rejects. */
+  async function discard(name: string, workspace: string): Promise<void> {
+    try {
+      await removeContainer(docker, name);
+      await workspaces.remove(workspace);
+    } catch (thrown) {
+      log.warn(
+        { container: name, workspace, problem: engineProblem(thrown) },
+        'a sandbox is left to the reaper',
+      );
+    }
+  }
+
+  async function start(request: SandboxRequest, signal: AbortSignal): Promise<Sandbox> {
+    const name = `patchfleet-${randomBytes(8).toString('hex')}`;
+    const workspace = (await workspaces.create(request.snapshot, request.attemptId, signal)).dir;
+    let container: StartedContainer;
+    try {
+      const spec = containerSpec(config, request, { instance, name, workspaceDir: workspace, user });
+      container = await startContainer(docker, spec, signal);
+    } catch (thrown) {
+      await discard(name, workspace);
+      throw thrown;
+    }
+    return sandboxOf(container, request, () => discard(name, workspace));
+  }
+
+  const sandboxes: Sandboxes = {
+    async acquire(request, signal) {
+      try {
+        return await gate(signal, () => start(request, signal));
+      } catch (thrown) {
+        signal.throwIfAborted();
+        throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+      }
+    },
+    reap: (live) => reap({ docker, instance, workspaces, log }, live),
+    check: () => checkEngine(docker, config, sandboxes),
+  };
+  return sandboxes;
+}
+
+function sandboxOf(
+  container: StartedContainer,
+  request: SandboxRequest,
+  discard: () => Promise<void>,
+): Sandbox {
+  const { client } = container;
+  let closing: Promise<void> | null = null;
+  const wall = setTimeout(() => {
+    client.end(new PatchfleetError('wall_limit', `the sandbox reached its limit of ${request.wallMs} ms`));
+    container.detach();
+  }, request.wallMs);
+  wall.unref();
+
+  return {
+    containerId: container.id,
+    workspace: workspaceInContainer,
+    list: (path, { limit = 1000, signal }) =>
+      client.call({ op: 'list', path, limit: Math.min(limit, 10_000) }, signal, lookupDeadlineMs),
+    read: (path, { start = 1, end, signal }) =>
+      client.call(
+        { op: 'read', path, start: Math.max(1, start), end: end ?? null },
+        signal,
+        lookupDeadlineMs,
+      ),
+    search: (pattern, { path = '', limit = 200, signal }) =>
+      client.call({ op: 'search', pattern, path, limit: Math.min(limit, 2000) }, signal, lookupDeadlineMs),
+    run: (argv, { cwd = '', env = {}, wallMs, idleMs, maxBuffer = defaultMaxBuffer, stdin = '', signal }) =>
+      client.call(
+        {
+          op: 'run',
+          argv,
+          cwd,
+          env,
+          wallMs,
+          idleMs: idleMs ?? null,
+          maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
+          stdin,
+        },
+        signal,
+        wallMs + answerSlackMs,
+      ),
+    close() {
+      closing ??= (async () => {
+        clearTimeout(wall);
+        client.end(new PatchfleetError('sandbox_died', 'the sandbox was closed'));
+        container.detach();
+        await discard();
+      })();
+      return closing;
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** The part of a pino logger that is used here. */
+export interface SandboxLog {
+  warn(fields: object, message: string): void;
+}
