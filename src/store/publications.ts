@@ -1,0 +1,46 @@
+import { eq, sql } from 'drizzle-orm';
+import type { Database } from './database.ts';
+import type { Publications } from './port.ts';
+import { publications } from './schema.ts';
+
+/**
+ * What GitHub was told, one row an object (design decision 9). Callers hold the lock of the key: `begin`
+ * reads and writes in two steps.
+ */
+export function createPublications(db: Database): Publications {
+  return {
+    get: async (key) => (await db.select().from(publications).where(eq(publications.key, key)))[0] ?? null,
+
+    ofTask: (taskId) =>
+      db.select().from(publications).where(eq(publications.taskId, taskId)).orderBy(publications.key),
+
+    begin: (key, kind, taskId) =>
+      db.transaction(async (tx) => {
+        await tx.insert(publications).values({ key, kind, taskId }).onConflictDoNothing();
+        const [before] = await tx.select().from(publications).where(eq(publications.key, key)).for('update');
+        if (before === undefined) throw new Error('insert returned no row');
+        await tx
+          .update(publications)
+          .set({
+            status: 'sending',
+            failure: null,
+            sentAt: sql`now()`,
+            // A check run belongs to the task that wrote it last; what no task asks for keeps its task.
+            ...(taskId === null ? {} : { taskId }),
+          })
+          .where(eq(publications.key, key));
+        return before;
+      }),
+
+    done: async (key, result) => {
+      await db
+        .update(publications)
+        .set({ ...result, status: 'done', failure: null, sentAt: sql`now()` })
+        .where(eq(publications.key, key));
+    },
+
+    fail: async (key, failure) => {
+      await db.update(publications).set({ status: 'failed', failure }).where(eq(publications.key, key));
+    },
+  };
+}
