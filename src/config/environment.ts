@@ -33,9 +33,6 @@ export const environmentSchema = z
       .max(65_535)
       .default(3000)
       .describe('Port of the HTTP server; 0: any free one.'),
-      .url()
-      .optional()
-      .describe('Where people reach the run pages; links are left out without it.'),
     DOCKER_HOST: optional.describe('Docker engine, as the docker command line takes it.'),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
