@@ -4,11 +4,19 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildDebianBase } from './debian-base.mjs';
+import { baseRecipe, buildDebianBase } from './debian-base.mjs';
 import { answers, call, callStream, endpoint, inspectImage, removeImage } from './engine.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -16,6 +24,7 @@ const sandbox = dirname(here);
 const nodePackage = join(dirname(sandbox), 'node_modules/node');
 
 export const imageName = 'patchfleet-sandbox:latest';
+const baseName = 'patchfleet-sandbox-base';
 /** Image label with the hash of what it was built from. Containers inherit it; the reaper looks at others. */
 const inputsLabel = 'dev.patchfleet.image-inputs';
 
@@ -27,32 +36,39 @@ export async function ensureImage(engine, { say }) {
   const inputs = hash([
     dockerfile,
     nodeVersion,
+    baseRecipe,
     ...served.flatMap((file) => [basename(file), readFileSync(file)]),
   ]);
   const present = await inspectImage(engine, imageName);
   if (present?.labels[inputsLabel] === inputs) return false;
 
   const build = { engine, dockerfile, served, inputs, nodeVersion };
+  let base = null;
   if (await registryAnswers(engine, `node:${nodeVersion}-bookworm-slim`)) {
     say('building the sandbox image from the registry base');
     await buildContext({ ...build, network: 'default' });
   } else {
-    const base = await ensureBase(engine, nodeVersion, say);
+    base = await ensureBase(engine, nodeVersion, say);
     say('building the sandbox image over the offline base');
     const contract = dockerfile.slice(dockerfile.indexOf('# ---- contract ----'));
     await buildContext({ ...build, dockerfile: `FROM ${base}\n${contract}`, network: 'none' });
   }
   if (present) await removeImage(engine, present.id);
+  if (base) await removeOtherBases(engine, base);
   return true;
 }
 
 async function ensureBase(engine, nodeVersion, say) {
-  const recipe = readFileSync(join(here, 'debian-base.mjs'));
-  const tag = `patchfleet-sandbox-base:${hash([recipe, nodeVersion]).slice(0, 12)}`;
+  const tag = `${baseName}:${hash([baseRecipe, nodeVersion]).slice(0, 12)}`;
   if (await inspectImage(engine, tag)) return tag;
   say('no image registry in reach: building a Debian base from packages (about a minute)');
   await buildDebianBase(engine, { tag, nodeBinary: join(nodePackage, 'bin/node'), say });
   return tag;
+}
+
+async function removeOtherBases(engine, base) {
+  const names = await imageNames(engine, baseName);
+  for (const name of names.filter((other) => other !== base)) await removeImage(engine, name);
 }
 
 /** Whether the engine can read the base's manifest: a short question, where a pull might hang for long. */
@@ -70,7 +86,10 @@ async function buildContext({ engine, dockerfile, served, inputs, nodeVersion, n
   const context = mkdtempSync(join(tmpdir(), 'patchfleet-image-'));
   try {
     writeFileSync(join(context, 'Dockerfile'), dockerfile);
-    for (const file of served) copyFileSync(file, join(context, basename(file)));
+    for (const file of served) {
+      copyFileSync(file, join(context, basename(file)));
+      chmodSync(join(context, basename(file)), 0o644);
+    }
     const query = new URLSearchParams({
       t: imageName,
       networkmode: network,
@@ -78,23 +97,7 @@ async function buildContext({ engine, dockerfile, served, inputs, nodeVersion, n
       labels: JSON.stringify({ [inputsLabel]: inputs }),
       buildargs: JSON.stringify({ NODE_VERSION: nodeVersion }),
     });
-    // Owner, mode and time are fixed so that the engine's build cache sees the content alone.
-    const tar = spawn(
-      'tar',
-      [
-        '-C',
-        context,
-        '--sort=name',
-        '--mtime=@0',
-        '--owner=0',
-        '--group=0',
-        '--mode=a=r,u+w,a+X',
-        '-cf',
-        '-',
-        '.',
-      ],
-      { stdio: ['ignore', 'pipe', 'inherit'] },
-    );
+    const tar = spawn('tar', ['-C', context, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
     await callStream(engine, `/build?${query}`, { body: tar.stdout, type: 'application/x-tar' });
   } finally {
     rmSync(context, { recursive: true, force: true });

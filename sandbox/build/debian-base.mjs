@@ -17,6 +17,9 @@ const notShipped = [
   '/usr/share/i18n/*',
 ];
 
+/** What decides the base's content, for the name of its tag; `layout` counts changes of the hooks below. */
+export const baseRecipe = JSON.stringify({ layout: 1, packages, notShipped });
+
 /** Builds the base and names it `tag`. `nodeBinary` is a Linux Node 24. Needs root (or user namespaces) and apt. */
 export async function buildDebianBase(engine, { tag, nodeBinary, say }) {
   ensureMmdebstrap(say);

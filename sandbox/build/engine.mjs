@@ -95,6 +95,13 @@ export async function inspectImage(engine, name) {
   return { id: image.Id, labels: image.Config?.Labels ?? {} };
 }
 
+/** Tags of a repository's images, as `name:tag`. */
+export async function imageNames(engine, repository) {
+  const filters = encodeURIComponent(JSON.stringify({ reference: [repository] }));
+  const { status, text } = await call(engine, 'GET', `/images/json?filters=${filters}`);
+  return status === 200 ? JSON.parse(text).flatMap((image) => image.RepoTags ?? []) : [];
+}
+
 /** Removes an image if nothing uses it; a refusal (still in use, gone already) is no failure. */
 export async function removeImage(engine, name) {
   await call(engine, 'DELETE', `/images/${name}`);
