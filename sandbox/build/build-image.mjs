@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { baseRecipe, buildDebianBase } from './debian-base.mjs';
-import { answers, call, callStream, endpoint, inspectImage, removeImage } from './engine.mjs';
+import { answers, call, callStream, endpoint, imageNames, inspectImage, removeImage } from './engine.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const sandbox = dirname(here);
