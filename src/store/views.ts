@@ -3,9 +3,11 @@ import type { Database, Executor } from './database.ts';
 import type { Task, TaskView, Views } from './port.ts';
 import { attempts, findings, publications, subtasks, tasks, usage } from './schema.ts';
 
+type Snapshot = Executor & Pick<Database, 'selectDistinctOn'>;
+
 /** What people are shown of tasks. Five queries whatever the number of tasks, all of one moment. */
 export function createViews(db: Database): Views {
-  const atOneMoment = <T>(read: (tx: Executor) => Promise<T>): Promise<T> =>
+  const atOneMoment = <T>(read: (tx: Snapshot) => Promise<T>): Promise<T> =>
     db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
   return {
     task: (id) =>
