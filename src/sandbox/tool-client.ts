@@ -1,4 +1,3 @@
-import type { Writable } from 'node:stream';
 import {
   createFrameDecoder,
   encodeFrame,
@@ -41,7 +40,7 @@ interface Pending {
 
 /** `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. */
 export function createToolClient(
-  input: Writable,
+  input: NodeJS.WritableStream,
   output: AsyncIterable<Buffer>,
   whyOver: (what: string) => Promise<Error>,
 ): ToolClient {
