@@ -33,6 +33,12 @@ export const environmentSchema = z
       .max(65_535)
       .default(3000)
       .describe('Port of the HTTP server; 0: any free one.'),
+    OPENAI_BASE_URL: z
+      .url()
+      .optional()
+      .describe('With `OPENAI_API_KEY` and `MODEL`: an OpenAI-compatible API that becomes the channel `default`.'),
+    OPENAI_API_KEY: optional.describe('Key of that API; also what a channel uses that names no `key_env`.'),
+    MODEL: optional.describe('Model name as that API knows it.'),
     DOCKER_HOST: optional.describe('Docker engine, as the docker command line takes it.'),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
