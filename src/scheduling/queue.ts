@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto';
-import { Queue as BullQueue, createPostgresBackend, type JobsOptions, runMigrations, Worker } from 'bullmq';
+import {
+  Queue as BullQueue,
+  createPostgresBackend,
+  type JobsOptions,
+  type PgPool,
+  runMigrations,
+  Worker,
+} from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import { createGate } from '../domain/gate.ts';

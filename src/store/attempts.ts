@@ -96,16 +96,16 @@ export function createAttempts(db: Database): Attempts {
         return true;
       }),
 
-    fail: (claim, failure, result) =>
+    fail: (claim, failure, kept) =>
       db.transaction(async (tx) => {
-        const attempt = await end(tx, claim, { status: 'failed', failure, turns: result.turns });
+        const attempt = await end(tx, claim, { status: 'failed', failure });
         if (attempt === null) return false;
         // Whether it is tried again is decided by `advance`, from these numbers.
         await tx
           .update(subtasks)
           .set({ failures: sql`${subtasks.failures} + 1`, failure })
           .where(eq(subtasks.id, attempt.subtaskId));
-        await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        await storeArtifacts(tx, attempt.taskId, claim.attemptId, kept);
         return true;
       }),
 

@@ -124,11 +124,7 @@ export interface Attempts {
       artifacts: readonly NewArtifact[];
     },
   ): Promise<boolean>;
-  fail(
-    claim: Claim,
-    failure: Failure,
-    result: { turns: number; artifacts: readonly NewArtifact[] },
-  ): Promise<boolean>;
+  fail(claim: Claim, failure: Failure, artifacts: readonly NewArtifact[]): Promise<boolean>;
   /** The worker gives the attempt back unharmed (it is shutting down). */
   release(claim: Claim): Promise<void>;
   isLive(attemptId: string): Promise<boolean>;
@@ -205,4 +201,11 @@ export interface DueWork {
   attempts(olderThanMs: number): Promise<{ id: string; repositoryId: number; priority: number }[]>;
   /** Marks running attempts without a sign of life for `leaseMs` as lost; returns their task ids. */
   loseAttempts(leaseMs: number): Promise<string[]>;
+}
+
+/** Content-addressed storage of logs, transcripts and patches. */
+export interface ArtifactStore {
+  put(name: string, content: string | Uint8Array, mediaType: string): Promise<NewArtifact>;
+  /** Null when it is not there; rejects when it is corrupt. */
+  get(digest: string): Promise<Uint8Array | null>;
 }

@@ -1,0 +1,42 @@
+import type { Attempts, Claim } from '../store/port.ts';
+import type { Logger } from '../telemetry/log.ts';
+
+/** The reason of an abort: the claim is lost or the attempt was cancelled; nothing of it counts any more. */
+export class ClaimLost extends Error {
+  override readonly name = 'ClaimLost';
+}
+
+/**
+ * Gives a sign of life at every interval, and aborts `signal` once the claim is refused, or could not be
+ * renewed for a whole lease (then somebody else may hold it).
+ */
+export function keepClaim(
+  attempts: Pick<Attempts, 'heartbeat'>,
+  claim: Claim,
+  timing: { heartbeat_ms: number; lease_ms: number },
+  log: Logger,
+): { signal: AbortSignal; stop(): void } {
+  const lost = new AbortController();
+  let renewedAt = Date.now();
+  let stopped = false;
+  let timer: NodeJS.Timeout;
+  const beat = async () => {
+    try {
+      if (await attempts.heartbeat(claim)) renewedAt = Date.now();
+      else if (!stopped) lost.abort(new ClaimLost('the claim was taken over or the attempt cancelled'));
+    } catch (error) {
+      log.warn({ err: error, attempt: claim.attemptId }, 'heartbeat failed');
+      if (Date.now() - renewedAt >= timing.lease_ms)
+        lost.abort(new ClaimLost('no heartbeat could be stored for a whole lease'));
+    }
+    if (!stopped && !lost.signal.aborted) timer = setTimeout(() => void beat(), timing.heartbeat_ms);
+  };
+  timer = setTimeout(() => void beat(), timing.heartbeat_ms);
+  return {
+    signal: lost.signal,
+    stop: () => {
+      stopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

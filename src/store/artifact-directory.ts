@@ -1,0 +1,43 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ArtifactStore } from './port.ts';
+
+/** Artifacts in a directory, each under the SHA-256 of its content: writing the same twice costs nothing. */
+export function createArtifactDirectory(dir: string): ArtifactStore {
+  const placeOf = (digest: string) => {
+    if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error(`not a SHA-256 digest: ${digest}`);
+    return join(dir, digest.slice(0, 2), digest);
+  };
+  return {
+    put: async (name, content, mediaType) => {
+      const bytes = Buffer.from(content);
+      const digest = createHash('sha256').update(bytes).digest('hex');
+      const place = placeOf(digest);
+      const known = await stat(place).catch(() => null);
+      if (known?.size !== bytes.length) {
+        await mkdir(dirname(place), { recursive: true });
+        const making = `${place}.${randomUUID()}`;
+        const file = await open(making, 'wx', 0o640);
+        try {
+          await file.writeFile(bytes);
+          await file.sync();
+        } finally {
+          await file.close();
+        }
+        await rename(making, place);
+      }
+      return { name, digest, bytes: bytes.length, mediaType };
+    },
+    get: async (digest) => {
+      const content = await readFile(placeOf(digest)).catch((error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return null;
+        throw error;
+      });
+      if (content === null) return null;
+      if (createHash('sha256').update(content).digest('hex') !== digest)
+        throw new Error(`artifact ${digest} is corrupt on disk`);
+      return content;
+    },
+  };
+}
