@@ -1,0 +1,125 @@
+import { PatchfleetError } from '../domain/failure.ts';
+import type { RowLimits } from '../domain/matrix.ts';
+import type { ModelMessage, ModelReply, ToolCall } from '../inference/port.ts';
+import { remindOfTools, remindOfTurns } from './prompts.ts';
+import { type ParsedCall, parseToolCall } from './tool-definitions.ts';
+import type { TranscriptEntry } from './transcript.ts';
+
+/** Turns without any tool call, one after the other, before the model is given up. */
+const silentTurns = 3;
+/** Calls that cannot be run, one after the other, before the model is given up. */
+const badCalls = 5;
+/** From this many turns left on, the model is told. */
+const warnAt = 3;
+
+export interface LoopSteps {
+  /** One turn of the model. */
+  readonly ask: (messages: readonly ModelMessage[]) => Promise<ModelReply>;
+  /** Runs a valid call and gives the text for the model. */
+  readonly run: (call: Exclude<ParsedCall, { name: null } | { name: 'finish' }>) => Promise<string>;
+  readonly record: (entry: TranscriptEntry) => void;
+  readonly onProgress: () => void;
+}
+
+/**
+ * Turns of model and tools until the model calls `finish`. Every tool call of a turn is answered, in order,
+ * before the model is asked again. Fails with `turns_exhausted`, `budget_exhausted` (the attempt's own limit)
+ * or `model_nonsense`, and with whatever `ask` and `run` throw.
+ */
+export async function runReviewLoop(
+  first: readonly ModelMessage[],
+  limits: Pick<RowLimits, 'turns' | 'tokens'>,
+  steps: LoopSteps,
+): Promise<{ turns: number; summary: string }> {
+  const messages: ModelMessage[] = [...first];
+  let silent = 0;
+  let bad = 0;
+  let spent = 0;
+
+  for (let turn = 1; turn <= limits.turns; turn += 1) {
+    const reply = await steps.ask(messages);
+    steps.onProgress();
+    steps.record({ type: 'reply', turn, ...reply });
+    const { promptTokens, completionTokens } = reply.usage;
+    spent += promptTokens + completionTokens;
+
+    if (reply.toolCalls.length === 0) {
+      silent += 1;
+      if (silent >= silentTurns) {
+        throw new PatchfleetError('model_nonsense', `${silent} answers in a row without a tool call`);
+      }
+      if (reply.content !== '') messages.push({ role: 'assistant', content: reply.content, toolCalls: [] });
+      messages.push({ role: 'user', content: remindOfTools });
+      steps.record({ type: 'reminder', turn, content: remindOfTools });
+    } else {
+      silent = 0;
+      const toolCalls = reply.toolCalls.map(presentable);
+      messages.push({ role: 'assistant', content: reply.content, toolCalls });
+      let summary: string | null = null;
+      for (const [position, call] of reply.toolCalls.entries()) {
+        const parsed = parseToolCall(call);
+        let result: string;
+        if (parsed.name === null) {
+          bad += 1;
+          result = `error: ${parsed.fault}`;
+        } else {
+          bad = 0;
+          if (parsed.name === 'finish') {
+            summary ??= parsed.arguments.summary.trim();
+            result = 'finished';
+          } else {
+            result = await steps.run(parsed);
+          }
+        }
+        steps.onProgress();
+        steps.record({ type: 'tool', turn, name: call.name, result });
+        if (bad > badCalls) {
+          throw new PatchfleetError(
+            'model_nonsense',
+            `${bad} tool calls in a row cannot be run; the last: ${result}`,
+          );
+        }
+        const left = limits.turns - turn;
+        const isLast = position === reply.toolCalls.length - 1;
+        const note = isLast && left > 0 && left <= warnAt ? `\n${remindOfTurns(left)}` : '';
+        messages.push({
+          role: 'tool',
+          toolCallId: toolCalls[position]?.id ?? call.id,
+          content: result + note,
+        });
+      }
+      // What was called beside `finish` is done all the same.
+      if (summary !== null) {
+        steps.record({ type: 'end', turns: turn, outcome: 'finished' });
+        return { turns: turn, summary };
+      }
+    }
+
+    // The next prompt holds at least this one and its answer.
+    if (spent + promptTokens + completionTokens > limits.tokens) {
+      throw new PatchfleetError(
+        'budget_exhausted',
+        `the attempt has spent ${spent} of its ${limits.tokens} tokens in ${turn} turns, and the next turn does not fit`,
+      );
+    }
+  }
+  throw new PatchfleetError('turns_exhausted', `no end after ${limits.turns} turns`);
+}
+
+/**
+ * A call as it may stand in the next request: servers refuse names and arguments out of form even in the past.
+ * The answer beside it quotes what was really sent.
+ */
+function presentable(call: ToolCall): ToolCall {
+  const name = /^[a-zA-Z0-9_-]{1,64}$/.test(call.name) ? call.name : 'unknown';
+  return { id: call.id, name, arguments: isObject(call.arguments) ? call.arguments : '{}' };
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}
