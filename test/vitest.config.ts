@@ -5,7 +5,7 @@ const root = new URL('..', import.meta.url).pathname;
 /** One after the other: each kind has the two cores of a small machine to itself. */
 const project = (name: string, groupOrder: number, more: object = {}) => ({
   extends: true as const,
-  test: { name, include: [`test/${name}/**/*.test.ts`], sequence: { groupOrder }, ...more },
+  test: { name, include: [`test/${name}/**/*.test.{ts,mjs}`], sequence: { groupOrder }, ...more },
 });
 
 export default defineConfig({

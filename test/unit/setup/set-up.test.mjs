@@ -1,0 +1,121 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { machineSources } from '../../../sandbox/build/debian-base.mjs';
+import { endpoint } from '../../../sandbox/build/engine.mjs';
+import { countTests } from '../../setup/count-tests.mjs';
+import { matches } from '../../setup/dependencies.mjs';
+import { leftFiles, leftProcesses, makeScratch, removeScratch } from '../../setup/leftovers.mjs';
+
+describe('the installed tree', () => {
+  const wanted = {
+    '': { version: '0.1.0' },
+    'node_modules/a': { version: '1.0.0', integrity: 'x' },
+    'node_modules/mac': { version: '1.0.0', integrity: 'y', optional: true },
+  };
+  const installed = { 'node_modules/a': { version: '1.0.0', integrity: 'x' } };
+
+  it.each([
+    ['is as locked, but for an optional package of another platform', wanted, installed, true],
+    ['lacks a package', { ...wanted, 'node_modules/b': { version: '1.0.0' } }, installed, false],
+    ['has another version', wanted, { 'node_modules/a': { version: '1.0.1', integrity: 'x' } }, false],
+    ['has other content', wanted, { 'node_modules/a': { version: '1.0.0', integrity: 'z' } }, false],
+    ['has a package too many', wanted, { ...installed, 'node_modules/c': { version: '1.0.0' } }, false],
+  ])('%s', (_name, lock, tree, expected) => {
+    expect(matches(lock, tree)).toBe(expected);
+  });
+});
+
+describe('the counts of a test run', () => {
+  const loaded = { status: 'failed', assertionResults: [{}] };
+  const unloaded = { status: 'failed', assertionResults: [] };
+
+  it.each([
+    ['are those of the report', 0, { numPassedTests: 3, numFailedTests: 0, testResults: [] }, 3, 0],
+    [
+      'take a file that did not load for a failure',
+      1,
+      { numPassedTests: 3, numFailedTests: 1, testResults: [loaded, unloaded] },
+      3,
+      2,
+    ],
+    [
+      'take a bad end without a failed test for a failure',
+      1,
+      { numPassedTests: 3, numFailedTests: 0, testResults: [] },
+      3,
+      1,
+    ],
+    ['take a missing report for a failure', 1, null, 0, 1],
+    ['are zero when nothing ran', 0, { numPassedTests: 0, numFailedTests: 0, testResults: [] }, 0, 0],
+  ])('%s', (_name, exitCode, report, passed, failed) => {
+    expect(countTests(exitCode, report)).toEqual({ passed, failed });
+  });
+});
+
+it("takes the distribution's own package sources, in both forms, and no others", () => {
+  const root = mkdtempSync(join(tmpdir(), 'sources-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  mkdirSync(join(root, 'sources.list.d'));
+  writeFileSync(
+    join(root, 'sources.list'),
+    '# deb http://old bookworm main\ndeb [arch=amd64] http://one bookworm main contrib\n',
+  );
+  writeFileSync(
+    join(root, 'sources.list.d/debian.sources'),
+    [
+      'Types: deb\n# a comment\nURIs: http://two\nSuites: bookworm bookworm-updates\nComponents: main\nSigned-By: /keys/debian.gpg',
+      'Types: deb-src\nURIs: http://three\nSuites: bookworm\nComponents: main',
+      'Types: deb\nEnabled: no\nURIs: http://four\nSuites: bookworm\nComponents: main',
+      'Types: deb\nURIs: http://five\nSuites: nodistro\nComponents: main',
+    ].join('\n\n'),
+  );
+
+  expect(machineSources('bookworm', root)).toBe(
+    [
+      'deb [arch=amd64] http://one bookworm main contrib',
+      'deb [signed-by=/keys/debian.gpg] http://two bookworm main',
+      'deb [signed-by=/keys/debian.gpg] http://two bookworm-updates main\n',
+    ].join('\n'),
+  );
+  expect(() => machineSources('trixie', root)).toThrow(/no source of trixie main/);
+});
+
+it.each([
+  ['the usual socket', {}, { name: 'unix:///var/run/docker.sock', socketPath: '/var/run/docker.sock' }],
+  [
+    'a socket',
+    { DOCKER_HOST: 'unix:///run/x.sock' },
+    { name: 'unix:///run/x.sock', socketPath: '/run/x.sock' },
+  ],
+  [
+    'an address',
+    { DOCKER_HOST: 'tcp://10.0.0.1:2375' },
+    { host: '10.0.0.1', name: 'tcp://10.0.0.1:2375', port: '2375' },
+  ],
+])('finds the engine at %s', (_name, env, expected) => {
+  const { transport, ...where } = endpoint(env);
+  expect(transport).toBeDefined();
+  expect(where).toEqual(expected);
+});
+
+it('knows the processes and files that a command left, ends and removes them', async () => {
+  const scratch = makeScratch();
+  const child = spawn('sleep', ['600'], { env: { ...process.env, TMPDIR: scratch }, stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.on('exit', (_code, signal) => resolve(signal)));
+  writeFileSync(join(scratch, 'forgotten'), '');
+  writeFileSync(join(scratch, 'dockerd.log'), '');
+  const processes = process.platform === 'linux' ? [{ pid: child.pid, command: 'sleep 600' }] : [];
+
+  expect(leftProcesses(scratch)).toEqual(processes);
+  expect(leftProcesses(scratch, [child.pid])).toEqual([]);
+  expect(leftFiles(scratch, ['dockerd.log'])).toEqual(['forgotten']);
+  expect(removeScratch(scratch, ['dockerd.log'])).toEqual([
+    ...processes.map(({ pid }) => `process ${pid} (sleep 600)`),
+    `${scratch}/forgotten`,
+  ]);
+  if (processes.length > 0) expect(await ended).toBe('SIGKILL');
+  else child.kill();
+});
