@@ -57,7 +57,8 @@ export async function runCommand(
   if (misfit !== null) return outcome(misfit);
   const child = await start(request, cwd, run);
   if (typeof child === 'string') return outcome(child);
-  const root = child.pid ?? 0;
+  const root = child.pid;
+  if (root === undefined) return outcome('the program has no process id');
 
   const kill = () => killRun(root, run);
   const overdue = () => {

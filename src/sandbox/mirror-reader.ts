@@ -99,14 +99,14 @@ export async function readBlobs(
   take: (index: number, parts: AsyncIterable<Buffer>) => Promise<void>,
 ): Promise<void> {
   if (oids.length === 0) return;
-  const requests = Readable.from(oids.map((oid) => `${oid}\n`));
+  const done = new AbortController();
   const child = execa('git', [`--git-dir=${mirrorDir}`, 'cat-file', '--batch', '--buffer'], {
     ...closedGit,
-    stdin: requests,
+    input: Readable.from(oids.map((oid) => `${oid}\n`)),
     stdout: 'pipe',
     buffer: { stdout: false },
     encoding: 'buffer',
-    cancelSignal: signal,
+    cancelSignal: AbortSignal.any([signal, done.signal]),
   });
   // Awaited below; this only keeps a failure that comes first from going unhandled.
   child.catch(() => {});
@@ -122,7 +122,7 @@ export async function readBlobs(
     }
     await child;
   } catch (thrown) {
-    child.kill('SIGKILL');
+    done.abort();
     signal.throwIfAborted();
     throw thrown instanceof PatchfleetError ? thrown : gitFailed('cat-file', thrown);
   }

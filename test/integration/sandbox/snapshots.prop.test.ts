@@ -1,0 +1,212 @@
+import { execFileSync } from 'node:child_process';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
+import { createWorkspaces } from '../../../src/sandbox/workspaces.ts';
+import { bareRepository, blob, commitOf, commitTree, type FileMade, rawTree } from './git-trees.ts';
+
+const never = new AbortController().signal;
+let home: string;
+let mirrorDir: string;
+let repository: { id: number; mirrorDir: string };
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'patchfleet-snapshots-'));
+  mirrorDir = bareRepository(home, 'mirror.git');
+  repository = { id: 7, mirrorDir };
+});
+afterAll(async () => await removeTree(home));
+
+/** What is on the disk, as git would say it: mode, path (bytes as latin1), content. */
+function filesOnDisk(root: string): [string, string, string][] {
+  const found: [string, string, string][] = [];
+  const walk = (path: Buffer) => {
+    for (const name of readdirSync(
+      path.length === 0 ? root : Buffer.concat([Buffer.from(`${root}/`), path]),
+      {
+        encoding: 'buffer',
+      },
+    )) {
+      const inner = path.length === 0 ? name : Buffer.concat([path, Buffer.from('/'), name]);
+      if (inner.toString('latin1') === '.git') continue;
+      const absolute = Buffer.concat([Buffer.from(`${root}/`), inner]);
+      const stat = lstatSync(absolute);
+      const text = inner.toString('latin1');
+      if (stat.isDirectory()) walk(inner);
+      else if (stat.isSymbolicLink()) {
+        found.push(['120000', text, readlinkSync(absolute, { encoding: 'buffer' }).toString('latin1')]);
+      } else {
+        const mode =
+          (stat.mode & 0o777) === 0o555 ? '100755' : (stat.mode & 0o777) === 0o444 ? '100644' : 'other';
+        found.push([mode, text, readFileSync(absolute).toString('latin1')]);
+      }
+    }
+  };
+  walk(Buffer.alloc(0));
+  return found.sort();
+}
+
+const component = fc.oneof(
+  fc.constantFrom(
+    'app',
+    '[id]',
+    '-rf',
+    'new\nline',
+    'q"uote\'s',
+    'über',
+    ' ',
+    'tab\t',
+    '*',
+    'a\\b',
+    '.gitignore',
+    '...',
+  ),
+  fc
+    .uint8Array({ minLength: 1, maxLength: 6 })
+    .map((bytes) =>
+      Buffer.from(bytes.map((byte) => (byte === 0 || byte === 0x2f ? 0x5f : byte))).toString('latin1'),
+    ),
+);
+const path = fc
+  .array(component, { minLength: 1, maxLength: 3 })
+  .filter((parts) => parts.every((part) => part !== '.' && part !== '..'))
+  .map((parts) => parts.join('/'));
+const content = fc.oneof(
+  fc
+    .constantFrom('', 'no newline', 'a\r\nb\r\n', '\ufeffbom\n', '* text=auto\n', '$Id$\n')
+    .map((text) => Buffer.from(text)),
+  fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+);
+const file = fc.oneof(
+  fc.record({ mode: fc.constantFrom('100644' as const, '100755' as const), path, content }),
+  fc.record({
+    mode: fc.constant('120000' as const),
+    path,
+    content: fc.constantFrom('x', './y/z').map(Buffer.from),
+  }),
+);
+/** No path twice, none the directory of another; attributes that would rewrite files as the worst case. */
+const tree = fc.array(file, { maxLength: 12 }).map((files) => {
+  const attributes = {
+    mode: '100644' as const,
+    path: '.gitattributes',
+    content: Buffer.from('* text=auto eol=crlf ident\n'),
+  };
+  const kept: typeof files = [attributes];
+  for (const candidate of files) {
+    const clash = kept.some(
+      ({ path: other }) =>
+        other === candidate.path ||
+        other.startsWith(`${candidate.path}/`) ||
+        candidate.path.startsWith(`${other}/`),
+    );
+    if (!clash) kept.push(candidate);
+  }
+  return kept.map((made): FileMade => ({ ...made, path: Buffer.from(made.path, 'latin1') }));
+});
+
+describe('a snapshot', () => {
+  it('is the tree of its commit byte by byte, and clean to git in a workspace made from it', async () => {
+    const snapshots = createSnapshots({ dir: join(home, 'property') });
+    const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+    const workspaces = createWorkspaces(join(home, 'workspaces'), user);
+    await fc.assert(
+      fc.asyncProperty(tree, async (files) => {
+        const snapshot = await snapshots.ensure(repository, commitOf(mirrorDir, files), never);
+        const expected = files.map(({ mode, path: name, content: bytes }) => [
+          mode,
+          name.toString('latin1'),
+          bytes.toString('latin1'),
+        ]);
+        expect(filesOnDisk(snapshot)).toEqual(expected.sort());
+
+        const workspace = await workspaces.create(snapshot, 'attempt', never);
+        // Only here, in the test's own tree: the product never runs git on a workspace.
+        const status = execFileSync('git', ['-C', workspace.dir, 'status', '--porcelain'], {
+          env: { PATH: process.env['PATH'] ?? '', GIT_CONFIG_GLOBAL: '/dev/null' },
+        });
+        expect(status.toString()).toBe('');
+        await workspaces.remove(workspace.dir);
+      }),
+      { numRuns: 15 },
+    );
+    expect(await workspaces.all()).toEqual([]);
+  }, 60_000);
+
+  it('leaves out what would lead astray, and says so', async () => {
+    const oid = blob(mirrorDir, Buffer.from('content\n'));
+    const link = (target: string) => blob(mirrorDir, Buffer.from(target));
+    const inner = rawTree(mirrorDir, [{ mode: '100644', name: 'config', oid }]);
+    const throughLink = rawTree(mirrorDir, [{ mode: '100644', name: 'planted', oid }]);
+    const root = rawTree(mirrorDir, [
+      { mode: '40000', name: '..', oid: inner },
+      { mode: '40000', name: '.GIT', oid: inner },
+      { mode: '120000', name: 'absolute', oid: link('/etc') },
+      { mode: '120000', name: 'inside', oid: link('kept') },
+      { mode: '100644', name: 'kept', oid },
+      { mode: '120000', name: 'out', oid: link('../../outside') },
+      { mode: '160000', name: 'submodule', oid: '1'.repeat(40) },
+      { mode: '120000', name: 'twice', oid: link('..') },
+      { mode: '40000', name: 'twice', oid: throughLink },
+    ]);
+    const commit = commitTree(mirrorDir, root);
+    const snapshot = await createSnapshots({ dir: join(home, 'astray') }).ensure(repository, commit, never);
+    expect(filesOnDisk(snapshot)).toEqual([
+      ['100644', 'kept', 'content\n'],
+      ['100644', 'twice/planted', 'content\n'],
+      ['120000', 'inside', 'kept'],
+    ]);
+    expect(readdirSync(join(snapshot, 'submodule'))).toEqual([]);
+    expect(JSON.parse(readFileSync(join(snapshot, '..', 'skipped.json'), 'utf8'))).toEqual([
+      { path: '../config', reason: 'has an empty, `.` or `..` component' },
+      { path: '.GIT/config', reason: 'has a `.git` component' },
+      { path: 'absolute', reason: 'is a symlink to an absolute path' },
+      { path: 'out', reason: 'is a symlink that leads out of the tree' },
+      { path: 'twice', reason: 'is a symlink that leads out of the tree' },
+    ]);
+  });
+
+  it('is made once for many who ask at once, here and elsewhere', async () => {
+    const commit = commitOf(mirrorDir, [
+      { mode: '100644', path: Buffer.from('a/b'), content: Buffer.alloc(3_000_000, 'x') },
+    ]);
+    const dir = join(home, 'once');
+    // Two instances share nothing but the directory, as two processes do.
+    const stores = [createSnapshots({ dir }), createSnapshots({ dir })];
+    const places = await Promise.all(
+      [...stores, ...stores].map((snapshots) => snapshots.ensure(repository, commit, never)),
+    );
+    expect(new Set(places)).toEqual(new Set([join(dir, '7', commit, 'tree')]));
+    expect(readdirSync(join(dir, '7'))).toEqual([commit]);
+    expect(readFileSync(join(dir, '7', commit, 'tree', 'a', 'b')).length).toBe(3_000_000);
+  });
+
+  it('fails with commit_missing for a commit the mirror does not have, and leaves nothing', async () => {
+    const dir = join(home, 'missing');
+    await expect(createSnapshots({ dir }).ensure(repository, '0'.repeat(40), never)).rejects.toMatchObject({
+      code: 'commit_missing',
+    });
+    expect(readdirSync(join(dir, '7'))).toEqual([]);
+  });
+});
+
+it('an empty commit makes an empty snapshot', async () => {
+  const commit = commitTree(mirrorDir, rawTree(mirrorDir, []));
+  const snapshot = await createSnapshots({ dir: join(home, 'empty') }).ensure(repository, commit, never);
+  expect(filesOnDisk(snapshot)).toEqual([]);
+});
+
+it('removing a tree follows no symlink and minds neither modes nor names', async () => {
+  const dir = join(home, 'stubborn');
+  const script =
+    'mkdir -p "$1/outside" "$1/in/locked/deep"; echo keep > "$1/outside/file"; ln -s ../outside "$1/in/link";' +
+    'touch "$1/in/locked/deep/$(printf \'bad\\377name\\n-rf\')"; chmod 000 "$1/in/locked/deep" "$1/in/locked"';
+  execFileSync('sh', ['-c', script, 'sh', dir]);
+  await removeTree(join(dir, 'in'));
+  expect(readdirSync(dir)).toEqual(['outside']);
+  expect(readFileSync(join(dir, 'outside', 'file'), 'utf8')).toBe('keep\n');
+  await removeTree(join(dir, 'in'));
+});
