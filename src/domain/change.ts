@@ -36,6 +36,7 @@ export interface FileChange {
   /** Blob ids (40 or 64 hex digits); all zeros where the side does not exist. */
   readonly oldBlob: string;
   readonly newBlob: string;
+  /** The content changed and is not text. False for mode changes and pure renames, whatever the content. */
   readonly binary: boolean;
   readonly additions: number;
   readonly deletions: number;
