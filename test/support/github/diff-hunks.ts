@@ -1,0 +1,95 @@
+import { git, mergeBase } from './git.ts';
+
+/** A line of a hunk with its numbers on both sides; null on the side that has it not. */
+export interface DiffLine {
+  readonly left: number | null;
+  readonly right: number | null;
+  /** GitHub's `position`: lines below the file's first `@@`. */
+  readonly position: number;
+  readonly text: string;
+}
+
+export interface DiffHunk {
+  readonly header: string;
+  readonly lines: readonly DiffLine[];
+}
+
+/**
+ * The hunks GitHub shows for a path in a pull request: three lines of context against the merge base, renames
+ * followed. Null where the path is not in the diff; empty for binary files and mode changes.
+ */
+export async function hunksOf(
+  dir: string,
+  base: string,
+  head: string,
+  path: string,
+): Promise<readonly DiffHunk[] | null> {
+  const from = (await mergeBase(dir, base, head)) ?? base;
+  const names = (await git(dir, ['diff', '-z', '--name-status', '-M', from, head]))
+    .toString('utf8')
+    .split('\0');
+  const paths = pathsOfChange(names, path);
+  if (!paths) return null;
+  const args = [
+    'diff',
+    '--no-color',
+    '--no-ext-diff',
+    '--no-textconv',
+    '-U3',
+    '-M',
+    from,
+    head,
+    '--',
+    ...paths,
+  ];
+  return parseHunks((await git(dir, args)).toString('utf8'));
+}
+
+/** From `--name-status -z` fields: the paths that make up the change whose new (or deleted) name is `path`. */
+function pathsOfChange(fields: readonly string[], path: string): string[] | null {
+  for (let i = 0; i + 1 < fields.length; ) {
+    const twoNames = /^[RC]/.test(fields[i] ?? '');
+    const first = fields[i + 1] ?? '';
+    const last = twoNames ? (fields[i + 2] ?? '') : first;
+    if (last === path) return twoNames ? [first, last] : [last];
+    i += twoNames ? 3 : 2;
+  }
+  return null;
+}
+
+/** Reads the hunks of a one-file patch by counting down what each header promises. */
+export function parseHunks(patch: string): DiffHunk[] {
+  const rows = patch.split('\n');
+  const hunks: DiffHunk[] = [];
+  let position = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const header = rows[i] ?? '';
+    const match = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(header);
+    if (!match) continue;
+    let left = Number(match[1]);
+    let right = Number(match[3]);
+    const leftEnd = left + Number(match[2] ?? 1);
+    const rightEnd = right + Number(match[4] ?? 1);
+    const lines: DiffLine[] = [];
+    if (hunks.length > 0) position++;
+    while (left < leftEnd || right < rightEnd) {
+      const text = rows[++i];
+      if (text === undefined) throw new Error(`hunk ${header} ends early`);
+      position++;
+      if (text.startsWith('\\')) continue;
+      const sign = text[0];
+      lines.push({
+        left: sign === '+' ? null : left++,
+        right: sign === '-' ? null : right++,
+        position,
+        text,
+      });
+    }
+    if (rows[i + 1]?.startsWith('\\')) {
+      position++;
+      i++;
+    }
+    hunks.push({ header, lines });
+  }
+  return hunks;
+}
