@@ -48,17 +48,26 @@ export function shardFiles(
   return named(growTo(limits.shards, parts));
 }
 
-/** Small neighbours are put together until they are worth an agent; the limits still hold. */
+/**
+ * Small neighbours are put together until they are worth an agent, and no further: more shards are more in
+ * parallel. What is left over joins the one before it. The limits still hold.
+ */
 function joinSmall(packages: readonly Bin[], limits: ShardLimits): Bin[] {
   const small = (bin: Bin) => bin.complexity < limits.complexity * worthwhile;
-  const joined: Bin[] = [];
-  for (const bin of packages) {
-    const last = joined.at(-1);
-    if (last !== undefined && (small(last) || small(bin)) && fits([last, bin], limits)) {
-      joined[joined.length - 1] = merge(last, bin);
-    } else joined.push(bin);
-  }
-  return joined;
+  const join = (bins: readonly Bin[], wanted: (last: Bin, bin: Bin) => boolean): Bin[] => {
+    const joined: Bin[] = [];
+    for (const bin of bins) {
+      const last = joined.at(-1);
+      if (last !== undefined && wanted(last, bin) && fits([last, bin], limits))
+        joined.splice(-1, 1, merge(last, bin));
+      else joined.push(bin);
+    }
+    return joined;
+  };
+  return join(
+    join(packages, (last) => small(last)),
+    (_, bin) => small(bin),
+  );
 }
 
 function fits(bins: readonly Bin[], limits: ShardLimits): boolean {
