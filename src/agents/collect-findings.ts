@@ -1,5 +1,6 @@
 import { relocate } from '../domain/anchor.ts';
 import { type FileChange, splitLines } from '../domain/change.ts';
+import { PatchfleetError } from '../domain/failure.ts';
 import { type Finding, fingerprint } from '../domain/finding.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 import type { ToolArguments } from './tool-definitions.ts';
@@ -27,10 +28,21 @@ export async function readFilesUnderReview(
       files.set(change.path, change.status === 'deleted' ? [] : null);
       continue;
     }
-    const { text, truncated } = await sandbox.read(change.path, { signal });
-    files.set(change.path, truncated ? null : splitLines(text));
+    files.set(change.path, await readWhole(change.path, sandbox, signal));
   }
   return files;
+}
+
+async function readWhole(path: string, sandbox: Sandbox, signal: AbortSignal): Promise<string[] | null> {
+  try {
+    const { text, truncated } = await sandbox.read(path, { signal });
+    return truncated ? null : splitLines(text);
+  } catch (error) {
+    signal.throwIfAborted();
+    // The sandbox is gone; anything else (no text, too large) concerns this file alone.
+    if (error instanceof PatchfleetError) throw error;
+    return null;
+  }
 }
 
 /** Neither a symbolic link nor a submodule. */

@@ -17,7 +17,7 @@ export function createModelAgent(
   return {
     name: config.name,
     async review(assignment) {
-      const { sandbox, signal, changes, row } = assignment;
+      const { sandbox, signal, changes, row, onProgress } = assignment;
       const record = createTranscript(assignment.onLog);
       const messages = firstMessages(assignment, {
         agent: config.instructions,
@@ -36,9 +36,9 @@ export function createModelAgent(
               assignment,
             );
           },
-          run: (call) => runTool(call, { sandbox, collector, signal }),
+          run: (call) => runTool(call, { sandbox, collector, signal, onProgress }),
           record,
-          onProgress: assignment.onProgress,
+          onProgress,
         });
         return { findings: collector.findings, refused: collector.refused, summary, turns };
       } catch (error) {

@@ -1,6 +1,7 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 import type { FindingCollector } from './collect-findings.ts';
+import { keepAlive } from './keep-alive.ts';
 import { shortenOutput } from './shorten-output.ts';
 import type { ParsedCall, ToolArguments } from './tool-definitions.ts';
 
@@ -14,6 +15,7 @@ export interface ToolContext {
   readonly sandbox: Sandbox;
   readonly collector: FindingCollector;
   readonly signal: AbortSignal;
+  readonly onProgress: () => void;
 }
 
 type RunnableCall = Exclude<ParsedCall, { name: null } | { name: 'finish' }>;
@@ -32,7 +34,10 @@ export async function runTool(call: RunnableCall, context: ToolContext): Promise
   }
 }
 
-async function dispatch(call: RunnableCall, { sandbox, collector, signal }: ToolContext): Promise<string> {
+async function dispatch(
+  call: RunnableCall,
+  { sandbox, collector, signal, onProgress }: ToolContext,
+): Promise<string> {
   switch (call.name) {
     case 'report_finding':
       return collector.report(call.arguments);
@@ -43,7 +48,7 @@ async function dispatch(call: RunnableCall, { sandbox, collector, signal }: Tool
     case 'search':
       return search(call.arguments, sandbox, signal);
     case 'run_command':
-      return runCommand(call.arguments, sandbox, signal);
+      return keepAlive(runCommand(call.arguments, sandbox, signal), onProgress);
   }
 }
 

@@ -61,11 +61,16 @@ function text(value: unknown): string {
 /** Answers must be matched to calls by id, so each call of a turn gets one of its own where the server failed to. */
 function withUniqueIds(calls: readonly ToolCall[]): ToolCall[] {
   const seen = new Set<string>();
-  return calls.map((call, position) => {
-    const id = call.id === '' || seen.has(call.id) ? `call_${crypto.randomUUID()}_${position}` : call.id;
+  return calls.map((call) => {
+    const id = call.id === '' || seen.has(call.id) ? newCallId() : call.id;
     seen.add(id);
     return { ...call, id };
   });
+}
+
+/** OpenAI takes ids of at most 40 characters. */
+function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
 }
 
 function readUsage(usage: OpenAI.CompletionUsage): TokenUsage | null {
