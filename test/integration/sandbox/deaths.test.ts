@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
+import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+import { createSetting, docker, never, type Setting } from './docker-setting.ts';
+
+const signal = never;
+const image = sandboxConfigSchema.parse({}).image;
+let setting: Setting;
+beforeAll(() => {
+  setting = createSetting();
+});
+afterAll(async () => await setting.end(), 60_000);
+
+describe('a sandbox that dies', () => {
+  it('says so when the agent kills the tool server', async () => {
+    const sandbox = await setting.acquire();
+    const other = sandbox.run(['sleep', '60'], { signal, wallMs: 60_000 });
+    const killer = sandbox.run(['sh', '-c', 'kill -9 $PPID; sleep 60'], { signal, wallMs: 60_000 });
+    const died = {
+      code: 'sandbox_died',
+      detail: expect.stringContaining('the container ended with exit code 137'),
+    };
+    await Promise.all([
+      expect(other).rejects.toMatchObject(died),
+      expect(killer).rejects.toMatchObject(died),
+    ]);
+    await expect(sandbox.list('', { signal })).rejects.toMatchObject(died);
+    await sandbox.close();
+    expect(setting.containers()).toEqual([]);
+  }, 60_000);
+
+  it('says that it was memory when it was', async () => {
+    const small = createSetting({ memory_mib: 96, scratch_mib: 512 });
+    try {
+      const sandbox = await small.acquire();
+      // Memory that belongs to no process: the kernel kills one after the other, the tool server last.
+      const fill = 'trap "" TERM; while :; do head -c 20000000 /dev/zero >> /scratch/full; done';
+      const died = (async () => {
+        for (;;) await sandbox.run(['sh', '-c', fill], { signal, wallMs: 30_000 });
+      })();
+      await expect(died).rejects.toMatchObject({
+        code: 'sandbox_died',
+        detail: expect.stringContaining('it ran out of memory (the limit is 96 MiB)'),
+      });
+    } finally {
+      await small.end();
+    }
+  }, 90_000);
+
+  it('ends at its own wall limit, though nobody asks it to', async () => {
+    const request = { taskId: 'task', attemptId: randomUUID(), snapshot: setting.snapshot({}), wallMs: 1500 };
+    const sandbox = await setting.sandboxes.acquire(request, signal);
+    const run = sandbox.run(['sleep', '60'], { signal, wallMs: 60_000 });
+    await expect(run).rejects.toMatchObject({ code: 'wall_limit' });
+    await sandbox.close();
+  }, 30_000);
+});
+
+describe('a sandbox that cannot start', () => {
+  it('is sandbox_unavailable without its image, and leaves nothing', async () => {
+    const other = createSetting({ image: 'patchfleet-no-such-image:latest' });
+    await expect(other.acquire()).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+    expect({ containers: other.containers(), workspaces: readdirSync(other.workspacesDir) }).toEqual({
+      containers: [],
+      workspaces: [],
+    });
+    expect(await other.sandboxes.check()).toEqual([
+      expect.stringContaining(
+        'The sandbox image patchfleet-no-such-image:latest is not on the engine. Build it with',
+      ),
+    ]);
+    await other.end();
+  });
+
+  it('is sandbox_unavailable without an engine, and the check says what to do', async () => {
+    const sandboxes = createSandboxes({
+      dockerHost: `unix://${join(setting.home, 'no-such.sock')}`,
+      config: sandboxConfigSchema.parse({}),
+      instance: 'none',
+      workspacesDir: join(setting.home, 'unreached'),
+    });
+    expect(await sandboxes.check()).toEqual([expect.stringContaining('The Docker engine cannot be reached')]);
+    await expect(sandboxes.reap(async () => false)).rejects.toMatchObject({ code: 'sandbox_unavailable' });
+  });
+
+  it('stops starting when it is told to, and leaves nothing', async () => {
+    const abort = new AbortController();
+    const request = {
+      taskId: 't',
+      attemptId: randomUUID(),
+      snapshot: setting.snapshot({ a: 'a' }),
+      wallMs: 60_000,
+    };
+    const acquiring = setting.sandboxes.acquire(request, abort.signal);
+    await expect.poll(() => setting.containers().length, { interval: 5 }).toBe(1);
+    abort.abort(new Error('superseded'));
+    await expect(acquiring).rejects.toThrow('superseded');
+    expect(setting.containers()).toEqual([]);
+  }, 30_000);
+});
+
+it('the check finds nothing wrong where all is well, and leaves nothing', async () => {
+  expect(await setting.sandboxes.check()).toEqual([]);
+  expect(setting.containers()).toEqual([]);
+}, 60_000);
+
+/** A worker in a process of its own, once it has a sandbox. */
+async function startWorker() {
+  const script = fileURLToPath(new URL('./sandbox-worker.ts', import.meta.url));
+  const args = [script, setting.instance, setting.workspacesDir, setting.snapshot({ 'a.txt': 'a\n' })];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface({ input: child.stdout })) {
+    return { child, ...(JSON.parse(line) as { containerId: string; attemptId: string }) };
+  }
+  throw new Error('the worker ended before it had a sandbox');
+}
+
+it('a killed worker leaves a container that ends by itself, and nothing after the reaper', async () => {
+  const stranger = docker(
+    'create',
+    '--label',
+    'dev.patchfleet.instance=another',
+    '--label',
+    'dev.patchfleet.attempt=x',
+    image,
+  );
+  try {
+    const { child, containerId } = await startWorker();
+    const mine = await setting.acquire({ 'a.txt': 'a\n' }, 'attempt-alive');
+    child.kill('SIGKILL');
+    const state = () => docker('inspect', '--format', '{{.State.Status}}', containerId);
+    await expect.poll(state, { timeout: 20_000 }).toBe('exited');
+    mkdirSync(join(setting.workspacesDir, 'attempt-without-container@00000000'));
+
+    const live = async (attemptId: string) => attemptId === 'attempt-alive';
+    expect(await setting.sandboxes.reap(live)).toEqual({ containers: 1, workspaces: 2 });
+    expect(await setting.sandboxes.reap(live)).toEqual({ containers: 0, workspaces: 0 });
+    expect(setting.containers()).toEqual([mine.containerId]);
+    expect((await mine.list('', { signal })).map(({ name }) => name)).toEqual(['a.txt']);
+    expect(docker('inspect', '--format', '{{.State.Status}}', stranger)).toBe('created');
+    await mine.close();
+    expect(readdirSync(setting.workspacesDir)).toEqual([]);
+  } finally {
+    docker('rm', '-f', stranger);
+  }
+}, 90_000);
+
+it('many sandboxes start a few at a time, work at once, and go', async () => {
+  const sandboxes = await Promise.all(Array.from({ length: 6 }, () => setting.acquire()));
+  expect(new Set(sandboxes.map(({ containerId }) => containerId)).size).toBe(6);
+  const results = await Promise.all(
+    sandboxes.map((sandbox) => sandbox.run(['cat', 'a.txt'], { signal, wallMs: 10_000 })),
+  );
+  expect(results.map(({ stdout }) => stdout)).toEqual(Array(6).fill('one\ntwo\n'));
+  await Promise.all(sandboxes.map((sandbox) => sandbox.close()));
+  expect(setting.containers()).toEqual([]);
+}, 120_000);

@@ -1,0 +1,80 @@
+import { execFileSync } from 'node:child_process';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
+import type { SandboxConfig } from '../../../src/sandbox/container-spec.ts';
+import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
+import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+
+export const never = new AbortController().signal;
+
+/** What docker on the command line says; independent of the code under test. */
+export function docker(...args: string[]): string {
+  return execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+}
+
+export interface Setting {
+  readonly instance: string;
+  readonly home: string;
+  readonly workspacesDir: string;
+  readonly sandboxes: Sandboxes;
+  /** A directory to make workspaces of, with these files. */
+  snapshot(files: Record<string, string | Buffer>): string;
+  /** Starts a sandbox of a new attempt that is closed at the end in any case. */
+  acquire(files?: Record<string, string | Buffer>, attemptId?: string): Promise<Sandbox>;
+  /** Ids of this instance's containers, in any state. */
+  containers(): string[];
+  end(): Promise<void>;
+}
+
+/** Sandboxes of an instance of their own, on the real engine, with everything below one temporary directory. */
+export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
+  const home = mkdtempSync(join(tmpdir(), 'patchfleet-sandboxes-'));
+  const instance = `test-${randomBytes(6).toString('hex')}`;
+  const workspacesDir = join(home, 'workspaces');
+  const sandboxes = createSandboxes({
+    dockerHost: process.env['DOCKER_HOST'],
+    config: sandboxConfigSchema.parse({ memory_mib: 256, scratch_mib: 64, pids: 128, ...config }),
+    instance,
+    workspacesDir,
+  });
+  const opened: Sandbox[] = [];
+  const containers = () =>
+    docker('ps', '-aq', '--no-trunc', '--filter', `label=dev.patchfleet.instance=${instance}`)
+      .split('\n')
+      .filter((id) => id !== '');
+
+  const snapshot: Setting['snapshot'] = (files) => {
+    const dir = mkdtempSync(join(home, 'snapshot-'));
+    chmodSync(dir, 0o755);
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(dir, name)), { recursive: true });
+      writeFileSync(join(dir, name), content);
+    }
+    return dir;
+  };
+  return {
+    instance,
+    home,
+    workspacesDir,
+    sandboxes,
+    snapshot,
+    containers,
+    async acquire(files = { 'a.txt': 'one\ntwo\n' }, attemptId = randomUUID()) {
+      const request = { taskId: 'task', attemptId, snapshot: snapshot(files), wallMs: 120_000 };
+      const sandbox = await sandboxes.acquire(request, never);
+      opened.push(sandbox);
+      return sandbox;
+    },
+    async end() {
+      await Promise.all(opened.map((sandbox) => sandbox.close()));
+      const left = containers();
+      if (left.length > 0) docker('rm', '-f', ...left);
+      await removeTree(home);
+      if (left.length > 0) throw new Error(`containers were left: ${left.join(' ')}`);
+    },
+  };
+}

@@ -1,0 +1,18 @@
+/** A worker to be killed: opens a sandbox, starts something long in it, says so and waits. */
+import { randomUUID } from 'node:crypto';
+import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
+import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+
+const [instance = '', workspacesDir = '', snapshot = ''] = process.argv.slice(2);
+const signal = new AbortController().signal;
+const sandboxes = createSandboxes({
+  dockerHost: process.env['DOCKER_HOST'],
+  config: sandboxConfigSchema.parse({ memory_mib: 256 }),
+  instance,
+  workspacesDir,
+});
+const attemptId = randomUUID();
+const sandbox = await sandboxes.acquire({ taskId: 'task', attemptId, snapshot, wallMs: 120_000 }, signal);
+const running = sandbox.run(['sh', '-c', 'setsid sleep 300 & sleep 300'], { signal, wallMs: 100_000 });
+process.stdout.write(`${JSON.stringify({ containerId: sandbox.containerId, attemptId })}\n`);
+await running;
