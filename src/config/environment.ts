@@ -36,7 +36,9 @@ export const environmentSchema = z
     OPENAI_BASE_URL: z
       .url()
       .optional()
-      .describe('With `OPENAI_API_KEY` and `MODEL`: an OpenAI-compatible API that becomes the channel `default`.'),
+      .describe(
+        'With `OPENAI_API_KEY` and `MODEL`: an OpenAI-compatible API that becomes the channel `default`.',
+      ),
     OPENAI_API_KEY: optional.describe('Key of that API; also what a channel uses that names no `key_env`.'),
     MODEL: optional.describe('Model name as that API knows it.'),
     DOCKER_HOST: optional.describe('Docker engine, as the docker command line takes it.'),

@@ -3,14 +3,17 @@ import type { ChangeSet } from '../domain/change.ts';
 import type { RepositoryRef } from '../domain/task.ts';
 
 /** A REST client that acts as one installation, with throttling, retries of safe requests, and fresh tokens. */
-export type InstallationClient = Octokit;
+export type InstallationClient = Pick<Octokit, 'rest' | 'request' | 'paginate' | 'log'>;
 
 export interface GitHub {
   /** The slug and id of the app itself, asked once. `slug[bot]` is the login of its own events. */
   self(): Promise<{ id: number; slug: string }>;
   client(installationId: number): Promise<InstallationClient>;
-  /** A token that can only read the contents of this one repository, for git. Never leaves the control plane. */
-  readToken(repository: RepositoryRef): Promise<string>;
+  /**
+   * A token that can only read the contents of this one repository, for git. Never leaves the control plane.
+   * `fresh`: the token that GitHub refused; another is minted instead of it.
+   */
+  readToken(repository: RepositoryRef, fresh?: { readonly instead: string }): Promise<string>;
 }
 
 /** A bare repository on the host that follows one GitHub repository. */

@@ -1,0 +1,143 @@
+import { Probot, ProbotOctokit } from 'probot';
+import type { Logger } from '../telemetry/log.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { asGitHubFailure } from './classify-error.ts';
+import { createInstallationAuth } from './installation-auth.ts';
+import { createPacing, shouldWait } from './pacing.ts';
+import type { GitHub, InstallationClient } from './port.ts';
+import { createTokenSource } from './token-source.ts';
+
+export interface GitHubAppOptions {
+  readonly appId: number | string;
+  /** PEM. */
+  readonly privateKey: string;
+  readonly webhookSecret: string;
+  /** REST base URL without a final slash, e.g. `https://api.github.com`. */
+  readonly apiUrl: string;
+  readonly log: Logger;
+  /** Limit of one HTTP request, milliseconds. */
+  readonly requestTimeoutMs?: number;
+  /** Milliseconds a second of GitHub's waiting times lasts; tests shorten it. Default 1000. */
+  readonly secondMs?: number;
+}
+
+export interface GitHubApp {
+  readonly github: GitHub;
+  /** True when `signature` (`X-Hub-Signature-256`) is that of `body` under the webhook secret. */
+  verify(body: string, signature: string): Promise<boolean>;
+}
+
+/**
+ * The GitHub App on Probot: its client (JWT, throttling, retries) and its webhook signatures. Requests that
+ * GitHub refuses for their rate are waited for and repeated a bounded number of times; other failures are
+ * repeated for reads alone, since a write whose answer was lost may have been applied.
+ */
+export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
+  const { log, secondMs = 1000 } = options;
+  const fetch = boundedFetch(options.requestTimeoutMs ?? 20_000);
+  const apiUrl = options.apiUrl.replace(/\/+$/, '');
+  const throttle = { ...createPacing(), ...rateLimitHandlers(log), retryAfterBaseValue: secondMs };
+  const Client = readsAloneAreRepeated(
+    ProbotOctokit.defaults({
+      baseUrl: apiUrl,
+      request: { fetch },
+      userAgent: 'patchfleet',
+      throttle,
+      retry: { retryAfterBaseValue: secondMs },
+    }) as typeof ProbotOctokit,
+  );
+  const probot = new Probot({
+    appId: options.appId,
+    privateKey: options.privateKey,
+    secret: options.webhookSecret,
+    baseUrl: apiUrl,
+    request: { fetch },
+    Octokit: Client,
+    log,
+  });
+  const tokens = createTokenSource(async (request) => {
+    const app = await probot.auth();
+    return (await app.rest.apps.createInstallationAccessToken({ ...request })).data;
+  });
+  const clients = new Map<number, InstallationClient>();
+  let self: Promise<{ id: number; slug: string }> | null = null;
+
+  async function readSelf(): Promise<{ id: number; slug: string }> {
+    const app = await probot.auth();
+    try {
+      const { data } = await app.rest.apps.getAuthenticated();
+      if (!data?.slug) throw new TypeError('GitHub did not name the app');
+      return { id: data.id, slug: data.slug };
+    } catch (error) {
+      throw asGitHubFailure(error, 'the app could not be read');
+    }
+  }
+
+  function newClient(installationId: number): InstallationClient {
+    const auth = { tokens, installationId };
+    const client = new Client({
+      authStrategy: createInstallationAuth,
+      auth,
+      log: log.child({ name: 'github', installationId }),
+      throttle: { ...throttle, id: String(installationId) },
+    });
+    return client as unknown as InstallationClient;
+  }
+
+  const github: GitHub = {
+    self: () => {
+      self ??= readSelf().catch((error: unknown) => {
+        self = null;
+        throw error;
+      });
+      return self;
+    },
+    client: async (installationId) => {
+      const known = clients.get(installationId) ?? newClient(installationId);
+      clients.set(installationId, known);
+      return known;
+    },
+    readToken: (repository, fresh) => {
+      if (fresh !== undefined) tokens.forget(fresh.instead);
+      return tokens.forReading(repository);
+    },
+  };
+
+  return {
+    github,
+    verify: async (body, signature) => {
+      await probot.ready();
+      return await probot.webhooks.verify(body, signature);
+    },
+  };
+}
+
+/** plugin-retry repeats whatever failed; it is told per request how often it may. */
+function readsAloneAreRepeated(Base: typeof ProbotOctokit): typeof ProbotOctokit {
+  return Base.plugin((octokit) => {
+    octokit.hook.before('request', (request) => {
+      const reads = request.method === 'GET' || request.method === 'HEAD';
+      request.request = { ...request.request, retries: reads ? 3 : 0 };
+    });
+    return {};
+  }) as typeof ProbotOctokit;
+}
+
+function rateLimitHandlers(log: Logger) {
+  const decide = (kind: string) => {
+    return (
+      retryAfter: number,
+      request: { method: string; url: string },
+      _client: unknown,
+      retryCount: number,
+    ) => {
+      const wait = shouldWait(retryAfter, retryCount);
+      log.warn(
+        { method: request.method, url: request.url, retryAfter, retryCount, wait },
+        `GitHub ${kind} rate limit`,
+      );
+      return wait;
+    };
+  };
+  return { onRateLimit: decide('primary'), onSecondaryRateLimit: decide('secondary') };
+}

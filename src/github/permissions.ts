@@ -1,0 +1,46 @@
+import type { RepositoryRef } from '../domain/task.ts';
+import { classifyError } from './classify-error.ts';
+import type { InstallationClient } from './port.ts';
+
+/** Who may give commands, and why or why not, for the audit record. */
+export interface CommandPermission {
+  readonly allowed: boolean;
+  /** GitHub's coarse level: `maintain` shows as `write`, `triage` as `read`. Null where it was not learned. */
+  readonly level: string | null;
+  readonly reason: string;
+}
+
+/**
+ * Asks GitHub whether the user may write to the repository. `author_association` is not used: it misleads
+ * both ways. Apps, bots and organisations may not; neither may anybody when the question fails.
+ */
+export async function mayCommand(
+  client: InstallationClient,
+  repository: RepositoryRef,
+  login: string,
+  userType: string,
+): Promise<CommandPermission> {
+  if (userType !== 'User' || login.endsWith('[bot]')) {
+    return { allowed: false, level: null, reason: `${userType} accounts may not give commands` };
+  }
+  try {
+    const { data } = await client.rest.repos.getCollaboratorPermissionLevel({
+      owner: repository.owner,
+      repo: repository.name,
+      username: login,
+    });
+    const level = data.permission;
+    const allowed = level === 'admin' || level === 'write';
+    return { allowed, level, reason: `has ${level} permission` };
+  } catch (error) {
+    return { allowed: false, level: null, reason: whyUnknown(error) };
+  }
+}
+
+function whyUnknown(error: unknown): string {
+  const problem = classifyError(error);
+  if (problem?.status === 404) return 'GitHub knows no such user or repository (404)';
+  if (problem?.kind === 'refused') return `GitHub refused to tell the permission (${problem.status})`;
+  const detail = error instanceof Error ? error.message : String(error);
+  return `the permission could not be read: ${detail}`;
+}
