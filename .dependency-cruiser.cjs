@@ -7,6 +7,8 @@ const stages =
   'github|intake|planning|scheduling|execution|sandbox|agents|inference|merging|publishing|store|api';
 /** The program that runs inside the container. */
 const served = '^sandbox/';
+/** Of that program, what both ends of the stream must agree on; only the sandbox stage may import it. */
+const sharedWithTheContainer = '^sandbox/(protocol|head-tail)\\.ts$';
 const npm = (names) => `^node_modules/(${names})(/|$)`;
 
 /** A package that only some places may import; nobody else, not even its types. */
@@ -51,7 +53,7 @@ module.exports = {
           '^src/(domain|config|telemetry)/',
           '^src/$1/',
           `^src/(${stages})/port\\.ts$`,
-          '^sandbox/protocol\\.ts$',
+          sharedWithTheContainer,
         ],
       },
     },
