@@ -1,4 +1,4 @@
-import { type Failure, failureKinds } from '../domain/failure.ts';
+import { failureKinds } from '../domain/failure.ts';
 import type { Action, GraphRow } from '../domain/graph.ts';
 import type { SubtaskStatus, TaskOutcome } from '../domain/task.ts';
 
@@ -28,6 +28,7 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
   const actions: Action[] = [];
   const status = new Map(rows.map((row) => [row.id, row.status]));
   const notBefore = new Map(rows.map((row) => [row.id, row.notBefore]));
+  const failure = new Map(rows.map((row) => [row.id, row.failure]));
 
   // 1. Rows whose attempt ended without a result: again, or over.
   for (const row of rows) {
@@ -37,7 +38,10 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
     if (action.type === 'retry') {
       status.set(row.id, 'waiting');
       notBefore.set(row.id, action.notBefore);
-    } else status.set(row.id, 'failed');
+    } else {
+      status.set(row.id, 'failed');
+      failure.set(row.id, action.failure);
+    }
   }
 
   // 2. Rows that can never start: a row they wait for will not succeed. In rounds, since skips spread.
@@ -50,14 +54,12 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
       );
       if (broken === undefined) continue;
       const cause = rows.find((other) => other.id === broken);
-      actions.push({
-        type: 'skip',
-        id: row.id,
-        failure: {
-          code: cause?.failure?.code ?? 'internal',
-          detail: `row ${(cause?.row ?? -1) + 1}, which it depends on, did not succeed`,
-        },
-      });
+      const skip = {
+        code: failure.get(broken)?.code ?? ('internal' as const),
+        detail: `row ${(cause?.row ?? -1) + 1}, which it depends on, did not succeed`,
+      };
+      actions.push({ type: 'skip', id: row.id, failure: skip });
+      failure.set(row.id, skip);
       status.set(row.id, 'skipped');
       spread = true;
     }
@@ -88,7 +90,11 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
   return actions;
 }
 
-function afterFailure(row: GraphRow, limits: DecideLimits, now: number): Action {
+function afterFailure(
+  row: GraphRow,
+  limits: DecideLimits,
+  now: number,
+): Extract<Action, { type: 'retry' | 'fail' }> {
   if (row.lastAttempt === 'lost') {
     // A worker's death costs no retry, but a row that keeps killing workers is given up.
     if (row.deaths < limits.deaths) return { type: 'retry', id: row.id, notBefore: now };

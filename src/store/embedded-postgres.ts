@@ -8,6 +8,7 @@ import { execa } from 'execa';
 import pg from 'pg';
 import { postgresRoot, reachableByAnyone } from './binaries.ts';
 import { withFileLock } from './file-lock.ts';
+import { isRunning } from './processes.ts';
 
 /**
  * A real Postgres under the data directory, reached by a Unix socket that only its owner and root can open.
@@ -186,8 +187,7 @@ async function stop(clusterDir: string): Promise<void> {
   if (!Number.isInteger(pid) || pid <= 1) return;
   process.kill(pid, 'SIGINT'); // fast shutdown
   for (const limit = Date.now() + startLimitMs; Date.now() < limit; await delay(20)) {
-    // The server removes its pid file as its very last act.
-    if ((await stat(pidFile).catch(() => null)) === null) return;
+    if (!(await isRunning(pid))) return;
   }
   throw new Error(`the embedded Postgres (process ${pid}) did not stop within ${startLimitMs / 1000} s`);
 }

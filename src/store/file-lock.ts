@@ -1,5 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { identityOf, isRunning } from './processes.ts';
 
 /**
  * Runs `work` while holding a lock file, between processes of one machine. The file names its holder; the
@@ -18,7 +19,7 @@ async function acquire(path: string): Promise<void> {
   for (;;) {
     try {
       const file = await open(path, 'wx');
-      await file.writeFile(await identity(process.pid));
+      await file.writeFile(await identityOf(process.pid));
       await file.close();
       return;
     } catch (error) {
@@ -36,20 +37,7 @@ async function staysEmpty(path: string): Promise<boolean> {
   return (await readFile(path, 'utf8').catch(() => 'gone')) === '';
 }
 
-/** Process id and start time: a reused id is another process. */
-async function identity(pid: number): Promise<string> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
-  if (stat === null) return `${pid} 0`;
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return `${pid} ${fields[19] ?? '0'}`;
-}
-
 async function isAlive(holder: string): Promise<boolean> {
   const pid = Number(holder.split(' ')[0]);
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-  return (await identity(pid)) === holder;
+  return (await isRunning(pid)) && (await identityOf(pid)) === holder;
 }

@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Store } from '../../../src/store/port.ts';
+import { createStore } from '../../../src/store/store.ts';
+import { openTestDatabase } from '../../support/database.ts';
+import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
+
+let store: Store;
+beforeAll(async () => {
+  store = createStore(await openTestDatabase(), { taskTokens: 1_000_000, onError: () => {} });
+});
+afterAll(() => store.close());
+
+const sha = (digit: string) => digit.repeat(40);
+
+describe('tasks', () => {
+  it('makes one task of the same key, however many replicas create it at once', async () => {
+    const made = await Promise.all(Array.from({ length: 10 }, () => store.tasks.create(newTask())));
+    expect(made.filter(({ created }) => created)).toHaveLength(1);
+    expect(new Set(made.map(({ task }) => task.id)).size).toBe(1);
+  });
+
+  it('supersedes the open reviews of the same pull request, and no others', async () => {
+    const old = await store.tasks.create(newTask({ pullNumber: 2, headSha: sha('1') }));
+    const other = await store.tasks.create(newTask({ pullNumber: 3, headSha: sha('2') }));
+    const next = await store.tasks.create(newTask({ pullNumber: 2, headSha: sha('3') }));
+    expect(next).toMatchObject({ created: true, superseded: [old.task.id] });
+    expect(await store.tasks.get(old.task.id)).toMatchObject({ phase: 'publishing', outcome: 'superseded' });
+    expect(await store.tasks.get(other.task.id)).toMatchObject({ phase: 'planning', outcome: null });
+  });
+
+  it('leaves exactly one open review when many heads come at once', async () => {
+    const heads = Array.from({ length: 12 }, (_, index) => sha(index.toString(16)));
+    await Promise.all(
+      heads.map((headSha) =>
+        store.tasks.create(newTask({ pullNumber: 4, headSha, key: `review:7:4:${headSha}` })),
+      ),
+    );
+    const phases = (await store.tasks.ofPull(7, 4)).map((task) => task.phase);
+    expect(phases.filter((phase) => phase === 'planning')).toHaveLength(1);
+    expect(phases).toHaveLength(12);
+  });
+
+  it('sends a task that is over before it began straight to publishing', async () => {
+    const failure = { code: 'config_invalid', detail: 'review.fail_on' } as const;
+    const { task } = await store.tasks.create(
+      newTask({ pullNumber: 5, headSha: sha('5'), failure, config: null }),
+    );
+    expect(task).toMatchObject({ phase: 'publishing', outcome: 'failed', failure });
+    expect(await store.tasks.beginPlanning(task.id)).toBeNull();
+  });
+
+  it('stores a plan once, and never into a task that was settled meanwhile', async () => {
+    const { task } = await store.tasks.create(newTask({ pullNumber: 6, headSha: sha('6') }));
+    expect(await store.tasks.beginPlanning(task.id)).toBe(1);
+    expect(await store.tasks.beginPlanning(task.id)).toBe(2);
+    const plan = newPlan(newRow('a'), newRow('b', { dependsOn: [0] }));
+    expect(await store.tasks.storePlan(task.id, plan, planFacts)).toBe(true);
+    expect(await store.tasks.storePlan(task.id, plan, planFacts)).toBe(false);
+    expect((await store.views.task(task.id))?.subtasks.map((row) => row.title)).toEqual(['a', 'b']);
+
+    const { task: gone } = await store.tasks.create(newTask({ pullNumber: 8, headSha: sha('8') }));
+    await store.tasks.settle(gone.id, 'cancelled', null);
+    expect(await store.tasks.storePlan(gone.id, plan, planFacts)).toBe(false);
+  });
+});
+
+describe('what is due', () => {
+  it('names tasks by phase until they are finished', async () => {
+    const { task } = await store.tasks.create(newTask({ pullNumber: 9, headSha: sha('9') }));
+    const ids = async (phase: 'planning' | 'running' | 'publishing') =>
+      (await store.due.tasks(phase)).map(({ id }) => id);
+    expect(await ids('planning')).toContain(task.id);
+    await store.tasks.storePlan(task.id, newPlan(), planFacts);
+    expect(await ids('running')).toContain(task.id);
+    await store.tasks.settle(task.id, 'succeeded', null);
+    expect(await ids('publishing')).toContain(task.id);
+    await store.tasks.finish(task.id);
+    expect(await ids('publishing')).not.toContain(task.id);
+  });
+});
+
+describe('named locks', () => {
+  it('let one holder in at a time, and a try fails at once', async () => {
+    let inside = 0;
+    let most = 0;
+    const hold = () =>
+      store.withLock('a', async () => {
+        inside += 1;
+        most = Math.max(most, inside);
+        await store.tasks.get('00000000-0000-0000-0000-000000000000');
+        inside -= 1;
+      });
+    await Promise.all(Array.from({ length: 30 }, hold));
+    expect(most).toBe(1);
+    const [outer, inner] = await store.withLock('b', async () => [
+      await store.tryLock('c', async () => 'free'),
+      await store.tryLock('b', async () => 'never'),
+    ]);
+    expect([outer, inner]).toEqual(['free', null]);
+  });
+
+  it('are freed when the work fails', async () => {
+    await expect(store.withLock('d', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    expect(await store.tryLock('d', async () => 'free')).toBe('free');
+  });
+});
