@@ -166,7 +166,7 @@ describe('the double as a process of its own', () => {
       octokit.checks.create({ ...repo, name: 'two', head_sha: headSha, request: { signal: abort.signal } }),
     );
     const held = await remote.held({ timeoutMs: 5_000 });
-    expect((held?.body as { name: string }).name).toBe('two');
+    expect(held?.body).toMatchObject({ name: 'two' });
     abort.abort();
     await hanging;
     expect((await remote.checkRuns(fullName)).map((r) => r.name)).toEqual(['one', 'two']);

@@ -5,6 +5,7 @@ import type { Files } from './commits.ts';
 import { resolveCommit } from './git.ts';
 import { checkRunPayload, issueCommentPayload, pullRequestPayload } from './payloads.ts';
 import { baseShaOf } from './pulls.ts';
+import { createReaders } from './readers.ts';
 import {
   addIssue,
   addPull,
@@ -237,21 +238,7 @@ export function createControls(
     },
     deliver: webhooks.deliver,
     redeliver: webhooks.redeliver,
-    async deliveries() {
-      return webhooks.deliveries;
-    },
-    async checkRuns(fullName: string) {
-      return state.checkRuns.filter((r) => r.repositoryId === repo(fullName).id);
-    },
-    async reviews(fullName: string, number: number) {
-      return state.reviews.filter((r) => r.repositoryId === repo(fullName).id && r.pull === number);
-    },
-    async comments(fullName: string, number: number) {
-      return state.comments.filter((c) => c.repositoryId === repo(fullName).id && c.issue === number);
-    },
-    async reactions(commentId: number) {
-      return state.comments.find((c) => c.id === commentId)?.reactions ?? [];
-    },
+    ...createReaders(state, webhooks),
   };
 
   function addInstallation(account: User) {

@@ -14,35 +14,31 @@ export interface DiffHunk {
   readonly lines: readonly DiffLine[];
 }
 
-/**
- * The hunks GitHub shows for a path in a pull request: three lines of context against the merge base, renames
- * followed. Null where the path is not in the diff; empty for binary files and mode changes.
- */
-export async function hunksOf(
-  dir: string,
-  base: string,
-  head: string,
-  path: string,
-): Promise<readonly DiffHunk[] | null> {
+/** The diff GitHub shows for a pull request: three lines of context against the merge base, renames followed. */
+export interface PullDiff {
+  /** The hunks of a path; null where it is not in the diff, empty for binary files and mode changes. */
+  hunks(path: string): Promise<readonly DiffHunk[] | null>;
+}
+
+export async function openDiff(dir: string, base: string, head: string): Promise<PullDiff> {
   const from = (await mergeBase(dir, base, head)) ?? base;
   const names = (await git(dir, ['diff', '-z', '--name-status', '-M', from, head]))
     .toString('utf8')
     .split('\0');
-  const paths = pathsOfChange(names, path);
-  if (!paths) return null;
-  const args = [
-    'diff',
-    '--no-color',
-    '--no-ext-diff',
-    '--no-textconv',
-    '-U3',
-    '-M',
-    from,
-    head,
-    '--',
-    ...paths,
-  ];
-  return parseHunks((await git(dir, args)).toString('utf8'));
+  const known = new Map<string, Promise<readonly DiffHunk[] | null>>();
+  const read = async (path: string): Promise<readonly DiffHunk[] | null> => {
+    const paths = pathsOfChange(names, path);
+    if (!paths) return null;
+    const args = ['diff', '--no-color', '--no-ext-diff', '--no-textconv', '-U3', '-M', from, head, '--'];
+    return parseHunks((await git(dir, [...args, ...paths])).toString('utf8'));
+  };
+  return {
+    hunks(path) {
+      const hunks = known.get(path) ?? read(path);
+      known.set(path, hunks);
+      return hunks;
+    },
+  };
 }
 
 /** From `--name-status -z` fields: the paths that make up the change whose new (or deleted) name is `path`. */

@@ -25,7 +25,8 @@ export interface Faults {
   disarm(): void;
   /** The write that is being held; waits up to `timeoutMs` for one, then null. */
   held(timeoutMs: number): Promise<JournalEntry | null>;
-  release(how: 'answer' | 'drop'): void;
+  /** Ends the holding; with an entry, only where that one is held. */
+  release(how: 'answer' | 'drop', entry?: JournalEntry): void;
   /** Fails requests whose `METHOD /route` contains the pattern (or matches it). */
   failNext(pattern: string | RegExp, status: number, options?: FailureOptions): void;
   /** The next n writes meet the secondary rate limit. */
@@ -68,7 +69,8 @@ export function createFaults(): Faults {
       await once(events, 'held', { signal }).catch(() => {});
       return holding;
     },
-    release(how) {
+    release(how, entry) {
+      if (entry && entry !== holding) return;
       holding = null;
       events.emit('release', how);
     },

@@ -13,6 +13,8 @@ const { values } = parseArgs({
     'webhook-url': { type: 'string' },
     'app-id': { type: 'string' },
     echo: { type: 'boolean', default: false },
+    // Ends when standard input does, so that a starter that is killed leaves no process behind.
+    'end-with-stdin': { type: 'boolean', default: false },
   },
 });
 const double = await createGitHubDouble({
@@ -23,11 +25,12 @@ const double = await createGitHubDouble({
   ...(values['app-id'] === undefined ? {} : { app: { id: Number(values['app-id']) } }),
 });
 process.stdout.write(`${JSON.stringify(await remoteControls(double).info())}\n`);
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    double.close().then(
-      () => process.exit(0),
-      () => process.exit(1),
-    );
-  });
-}
+const end = () => {
+  double.close().then(
+    () => process.exit(0),
+    () => process.exit(1),
+  );
+};
+process.once('SIGTERM', end);
+process.once('SIGINT', end);
+if (values['end-with-stdin']) process.stdin.once('end', end).resume();

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Json } from './router.ts';
 import type { App, Installation, Permissions, Repository, State, User } from './state.ts';
 
@@ -188,8 +187,4 @@ export function association(repository: Repository, user: User): string {
   if (user.id === repository.owner.id) return 'OWNER';
   const role = repository.roles.get(user.login.toLowerCase())?.role ?? 'none';
   return role === 'none' || role === 'read' ? 'NONE' : 'COLLABORATOR';
-}
-
-export function etagOf(text: string): string {
-  return `W/"${createHash('sha256').update(text).digest('hex')}"`;
 }

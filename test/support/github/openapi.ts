@@ -20,7 +20,6 @@ export interface Description {
 type Validator = ValidateFunction | null;
 // The module is CommonJS; its function is the default of its default.
 const addFormats = addFormatsModule as unknown as (ajv: Ajv) => void;
-const documentId = 'github';
 
 let loaded: Json | undefined;
 
@@ -35,19 +34,23 @@ function document(): Json {
 }
 
 export function openDescription(): Description {
-  let ajv: Ajv | undefined;
+  const ajv = new Ajv({ strict: false, logger: false, validateSchema: false });
+  addFormats(ajv);
   const compiled = new Map<string, Validator>();
+  const added = new Set<string>();
 
+  /** Adds a named schema and all it refers to, once: the whole description would take half a second. */
+  const need = (name: string): void => {
+    if (added.has(name)) return;
+    added.add(name);
+    const schemas = (document()['components'] as Json)['schemas'] as Json;
+    ajv.addSchema(adapt(schemas[name], need) as Json, name);
+  };
   const compile = (key: string, schema: () => Json | null): Validator => {
     let validator = compiled.get(key);
     if (validator !== undefined) return validator;
-    if (!ajv) {
-      ajv = new Ajv({ strict: false, coerceTypes: false, logger: false, validateSchema: false });
-      addFormats(ajv);
-      ajv.addSchema({ $id: documentId, components: { schemas: schemasForAjv() } });
-    }
     const found = schema();
-    validator = found ? ajv.compile(adapt(found) as Json) : null;
+    validator = found ? ajv.compile(adapt(found, need) as Json) : null;
     compiled.set(key, validator);
     return validator;
   };
@@ -137,25 +140,22 @@ function follow(value: unknown): Json | undefined {
   return current;
 }
 
-let schemas: Json | undefined;
-
-function schemasForAjv(): Json {
-  schemas ??= adapt((document()['components'] as Json)['schemas']) as Json;
-  return schemas;
-}
-
-/** OpenAPI 3.0 to JSON Schema: references into the one document, `nullable` as a choice; examples left out. */
-function adapt(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(adapt);
+/** OpenAPI 3.0 to JSON Schema: references by name, `nullable` as a choice; examples left out. */
+function adapt(value: unknown, need: (name: string) => void): unknown {
+  if (Array.isArray(value)) return value.map((part) => adapt(part, need));
   if (value === null || typeof value !== 'object') return value;
   const source = value as Json;
-  if (typeof source['$ref'] === 'string') return { $ref: source['$ref'].replace(/^#/, `${documentId}#`) };
+  if (typeof source['$ref'] === 'string') {
+    const name = source['$ref'].replace('#/components/schemas/', '');
+    need(name);
+    return { $ref: name };
+  }
   const result: Json = {};
   for (const [key, part] of Object.entries(source)) {
     if (key === 'nullable' && part === true) continue;
     if ((key === 'description' || key === 'example') && typeof part !== 'object') continue;
     if (key === 'examples' || key === 'x-github-breaking-changes') continue;
-    result[key] = key === 'enum' || key === 'default' || key === 'example' ? part : adapt(part);
+    result[key] = key === 'enum' || key === 'default' || key === 'example' ? part : adapt(part, need);
   }
   return source['nullable'] === true ? { anyOf: [{ type: 'null' }, result] } : result;
 }

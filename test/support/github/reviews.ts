@@ -1,4 +1,4 @@
-import { type DiffHunk, type DiffLine, hunksOf } from './diff-hunks.ts';
+import { type DiffHunk, type DiffLine, openDiff } from './diff-hunks.ts';
 import { association, nodeId, repositoryHtmlUrl, repositoryUrl, userObject } from './objects.ts';
 import { baseShaOf, isPartOfPull, pullIn } from './pulls.ts';
 import {
@@ -44,13 +44,12 @@ async function createReview(call: RepositoryCall): Promise<Reply> {
   if (!event && mine.some((r) => r.state === 'PENDING')) {
     throw unprocessable('User can only have one pending review per pull request');
   }
-  const base = await baseShaOf(repository, issue);
+  const diff = await openDiff(repository.dir, await baseShaOf(repository, issue), commitId);
   const reviewId = takeId(state);
   const now = timestamp();
   const comments: ReviewComment[] = [];
   for (const draft of drafts) {
-    const hunks = await hunksOf(repository.dir, base, commitId, String(draft['path']));
-    const place = placeOf(draft, hunks);
+    const place = placeOf(draft, await diff.hunks(String(draft['path'])));
     comments.push({
       id: takeId(state),
       reviewId,

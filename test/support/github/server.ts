@@ -89,7 +89,7 @@ export async function serveApi(
     if (write && repository) {
       entry.applied = true;
       parts.onApplied(route, call, repository, reply);
-      const onClose = () => faults.release('drop');
+      const onClose = () => faults.release('drop', entry);
       response.once('close', onClose);
       verdict = await faults.after(entry);
       response.off('close', onClose);
@@ -141,7 +141,7 @@ function handle(route: Route, call: Call, repository: Repository | null): Reply 
 function send(parts: ApiParts, entry: OpenEntry, response: ServerResponse, reply: Reply): void {
   entry.status = reply.status;
   const binary = reply.body instanceof Uint8Array;
-  const used = Math.min(rateLimit, parts.journal.entries.length);
+  const used = parts.journal.entries.length % rateLimit;
   response.writeHead(reply.status, {
     'content-type': binary ? 'application/octet-stream' : 'application/json; charset=utf-8',
     'x-github-media-type': 'github.v3; format=json',

@@ -17,7 +17,9 @@ export interface RemoteGitHubDouble extends Info, Controls, Omit<RemoteControls,
 /** Starts the double as its own process; every control of it is a call over HTTP. */
 export async function spawnGitHubDouble(args: readonly string[] = []): Promise<RemoteGitHubDouble> {
   const main = fileURLToPath(new URL('./main.ts', import.meta.url));
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [main, '--end-with-stdin', ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   const ended = once(child, 'exit');
   const lines = createInterface({ input: child.stdout });
   const first = await Promise.race([once(lines, 'line'), ended.then(() => null)]);
