@@ -7,8 +7,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endpoint } from '../../sandbox/build/engine.mjs';
 import { countTests } from './count-tests.mjs';
-import { leftFiles, leftProcesses } from './leftovers.mjs';
+import { leftContainers, leftFiles, leftProcesses } from './leftovers.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const bin = join(root, 'node_modules/.bin');
@@ -32,16 +33,24 @@ process.chdir(root);
 const wantsTests = process.argv.includes('--tests');
 const count = { passed: 0, failed: 0 };
 
-for (const check of checks) report(check.name, await runQuietly(check.argv));
-if (wantsTests) {
+// A signal reaches the running child as well, which is in the same group: it gets the time to tidy up.
+let stopped = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    stopped = true;
+  });
+}
+
+for (const check of checks) if (!stopped) report(check.name, await runQuietly(check.argv));
+if (wantsTests && !stopped) {
   const tests = await runTests(process.argv.slice(2).filter((argument) => argument !== '--tests'));
   count.passed += tests.passed;
   count.failed += tests.failed;
   if (tests.passed + tests.failed === 0) report('tests', { code: 1, output: 'no test was run', ms: 0 });
-  if (env.PATCHFLEET_SETUP_MS) report('nothing left behind', lookForLeftovers());
+  if (env.PATCHFLEET_SETUP_MS) report('nothing left behind', await lookForLeftovers());
 }
 console.log(`${count.passed} passed, ${count.failed} failed`);
-process.exitCode = count.failed > 0 ? 1 : 0;
+process.exitCode = count.failed > 0 || stopped ? 1 : 0;
 
 function report(name, { code, output, ms }) {
   count[code === 0 ? 'passed' : 'failed'] += 1;
@@ -101,12 +110,13 @@ function readResults(file) {
   }
 }
 
-function lookForLeftovers() {
+async function lookForLeftovers() {
   const scratch = tmpdir();
   const processes = leftProcesses(scratch, [process.pid]).map(
     ({ pid, command }) => `process ${pid}: ${command}`,
   );
   const files = leftFiles(scratch, ['dockerd.log']).map((name) => join(scratch, name));
-  const left = [...processes, ...files];
+  const containers = (await leftContainers(endpoint(), scratch)).map((id) => `container ${id}`);
+  const left = [...processes, ...containers, ...files];
   return { code: left.length === 0 ? 0 : 1, output: left.join('\n'), ms: 0 };
 }

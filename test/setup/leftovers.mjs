@@ -2,6 +2,7 @@
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { call } from '../../sandbox/build/engine.mjs';
 
 /** Kept by Node, not by us: they go with the directory. */
 const caches = /^(node-compile-cache|v8-compile-cache.*|tsx-.*)$/;
@@ -37,8 +38,17 @@ export function leftProcesses(scratch, except = []) {
   return found;
 }
 
+/** Containers that mount something of the scratch directory, running or not: a workspace, so a sandbox of this run. */
+export async function leftContainers(engine, scratch) {
+  const { status, text } = await call(engine, 'GET', '/containers/json?all=1', { timeoutMs: 10_000 });
+  if (status !== 200) return [];
+  return JSON.parse(text)
+    .filter((container) => container.Mounts.some((mount) => mount.Source?.startsWith(`${scratch}/`)))
+    .map((container) => container.Id);
+}
+
 /** Ends what is left and removes the directory; answers what had to be ended or was left in it. */
-export function removeScratch(scratch, known = []) {
+export async function removeScratch(scratch, { known = [], engine = null } = {}) {
   const processes = leftProcesses(scratch);
   const files = leftFiles(scratch, known);
   for (const { pid } of processes) {
@@ -48,9 +58,12 @@ export function removeScratch(scratch, known = []) {
       // Ended by itself.
     }
   }
+  const containers = engine ? await leftContainers(engine, scratch).catch(() => []) : [];
+  for (const id of containers) await call(engine, 'DELETE', `/containers/${id}?force=1&v=1`).catch(() => {});
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   return [
     ...processes.map(({ pid, command }) => `process ${pid} (${command.slice(0, 120)})`),
+    ...containers.map((id) => `container ${id.slice(0, 12)}`),
     ...files.map((name) => `${scratch}/${name}`),
   ];
 }

@@ -28,14 +28,13 @@ async function main([what, ...args]) {
   const say = (line) => console.error(`set-up: ${line}`);
   const { run, stoppedBy } = makeRunner();
   const scratch = makeScratch();
-  let stopEngine = async () => {};
+  let engine = null;
   let code = 1;
   try {
     await ensureDependencies(root, { run, say });
     await ensureGit({ run, say });
     if (what === 'test') await ensureRedisServer({ run, say });
-    const engine = await ensureEngine({ run, say, scratch });
-    stopEngine = engine.stop;
+    engine = await ensureEngine({ run, say, scratch });
     const { ensureImage } = await import('../../sandbox/build/build-image.mjs');
     await ensureImage(engine.engine, { say });
     const setupMs = Math.round(performance.now() - started);
@@ -50,9 +49,9 @@ async function main([what, ...args]) {
   } catch (error) {
     if (!stoppedBy()) console.error(`${what} could not run: ${error.message}`);
   } finally {
-    const left = removeScratch(scratch, ['dockerd.log']);
+    const left = await removeScratch(scratch, { known: ['dockerd.log'], engine: engine?.engine });
     if (left.length > 0) console.error(`${what} left behind, now removed:\n  ${left.join('\n  ')}`);
-    await stopEngine();
+    await engine?.stop();
   }
   const signal = stoppedBy();
   return signal ? 128 + signalNumbers[signal] : code;

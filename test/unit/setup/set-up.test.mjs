@@ -112,7 +112,7 @@ it('knows the processes and files that a command left, ends and removes them', a
   expect(leftProcesses(scratch)).toEqual(processes);
   expect(leftProcesses(scratch, [child.pid])).toEqual([]);
   expect(leftFiles(scratch, ['dockerd.log'])).toEqual(['forgotten']);
-  expect(removeScratch(scratch, ['dockerd.log'])).toEqual([
+  expect(await removeScratch(scratch, { known: ['dockerd.log'] })).toEqual([
     ...processes.map(({ pid }) => `process ${pid} (sleep 600)`),
     `${scratch}/forgotten`,
   ]);
