@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createAgent } from './agents/create-agent.ts';
+import type { OperatorConfig } from './config/operator-config.ts';
+import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
+import { createAttemptRunner } from './execution/run-attempt.ts';
+import { createGitHubApp } from './github/app.ts';
+import { createMirrors } from './github/mirror.ts';
+import { createModelGateway } from './inference/gateway.ts';
+import { createAdmission } from './intake/admit.ts';
+import { createReceiver } from './intake/receive.ts';
+import { createPlanJob } from './planning/plan-job.ts';
+import { createPlanner } from './planning/plan-task.ts';
+import { createPublisher } from './publishing/publisher.ts';
+import { createSandboxes } from './sandbox/docker-sandboxes.ts';
+import { createSnapshots } from './sandbox/snapshots.ts';
+import { createAdvance } from './scheduling/advance.ts';
+import { createQueue } from './scheduling/queue.ts';
+import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
+import { createArtifactDirectory } from './store/artifact-directory.ts';
+import { openDatabase } from './store/database.ts';
+import { createStore } from './store/store.ts';
+import { createLog } from './telemetry/log.ts';
+
+/** Configuration -> adapters. The only place that constructs them. */
+
+export type Composition = Awaited<ReturnType<typeof compose>>;
+
+export async function compose(env: ReadEnvironment, operator: OperatorConfig, variables: NodeJS.ProcessEnv) {
+  const { limits, timing } = operator;
+  const dataDir = resolve(env.PATCHFLEET_DATA);
+  const keyVariables = operator.channels.map((channel) => channel.key_env);
+  const secrets = [...secretVariables, ...keyVariables].flatMap((name) => variables[name] ?? []);
+  const log = createLog({ level: env.LOG_LEVEL, secrets: [...secrets, env.PRIVATE_KEY] });
+  const onError = (error: Error) => log.warn({ err: error }, 'database connection');
+
+  await mkdir(dataDir, { recursive: true, mode: 0o755 });
+  const instance = await readInstance(dataDir);
+  const database = await openDatabase({ url: env.DATABASE_URL, dataDir, onError });
+  const store = createStore(database, { taskTokens: limits.task_tokens, onError });
+  const queue = await createQueue({
+    backend:
+      env.REDIS_URL === undefined
+        ? { kind: 'postgres', connection: database.connection }
+        : { kind: 'redis', url: env.REDIS_URL },
+    queueShards: operator.queue_shards,
+    leaseMs: timing.lease_ms,
+    log,
+  });
+
+  const app = createGitHubApp({
+    appId: env.APP_ID,
+    privateKey: env.PRIVATE_KEY,
+    webhookSecret: env.WEBHOOK_SECRET,
+    apiUrl: env.GITHUB_API_URL,
+    log,
+  });
+  const { github } = app;
+  const mirrors = createMirrors({
+    dir: join(dataDir, 'mirrors'),
+    serverUrl: env.GITHUB_SERVER_URL,
+    readToken: github.readToken,
+  });
+  const sandboxes = createSandboxes({
+    dockerHost: env.DOCKER_HOST,
+    config: operator.sandbox,
+    instance,
+    workspacesDir: join(dataDir, 'workspaces'),
+    log,
+  });
+  const gateway = createModelGateway({
+    channels: operator.channels,
+    keys: (name) => variables[name],
+    ledger: store.ledger,
+    limits,
+    log,
+  });
+  const publisher = createPublisher({ store, github, mirrors, queue, timing, log });
+  const planner = createPlanner({ mirrors });
+  const common = { store, queue, limits, log };
+
+  return {
+    log,
+    store,
+    queue,
+    github,
+    sandboxes,
+    receive: createReceiver({ store, queue, verify: app.verify, log }),
+    admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
+    plan: createPlanJob({ ...common, planner, agents: operator.agents }),
+    advance: createAdvance(common),
+    publish: publisher.publish,
+    runAttempt: createAttemptRunner({
+      store,
+      queue,
+      mirrors,
+      sandboxes,
+      limits,
+      timing,
+      log,
+      artifacts: createArtifactDirectory(join(dataDir, 'artifacts')),
+      snapshots: createSnapshots({ dir: join(dataDir, 'snapshots') }),
+      agents: operator.agents,
+      createAgent: (config, task) =>
+        createAgent(config, { gateway, repositoryInstructions: task.config?.review.instructions ?? '' }),
+      worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+    }),
+    reconcile: createReconciler({ store, queue, timing }),
+    reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
+    close: async () => {
+      await queue.close();
+      await store.close();
+    },
+  };
+}
+
+/** Names this data directory, so that its containers are told from those of others on the same engine. */
+async function readInstance(dataDir: string): Promise<string> {
+  const path = join(dataDir, 'instance');
+  await writeFile(path, randomUUID(), { flag: 'wx', mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+  await chmod(path, 0o444);
+  return (await readFile(path, 'utf8')).trim();
+}

@@ -1,0 +1,80 @@
+#!/usr/bin/env node
+import { parseArgs } from 'node:util';
+import { compose } from './compose.ts';
+import { readEnvironment } from './config/read-environment.ts';
+import { loadOperatorConfig } from './config/read-operator-config.ts';
+import { formatProblem, type Problem } from './config/read-yaml-config.ts';
+import { runDoctor } from './doctor.ts';
+import { startService } from './service.ts';
+
+const usage = `Usage: patchfleet <command>
+
+  all      webhooks and workers in one process
+  serve    webhooks, admission, advancing, publishing: needs no Docker
+  work     planning and agents: needs git and Docker
+  doctor   checks configuration, database, GitHub App and sandbox, and says what to do
+
+Configuration: environment variables and patchfleet.yml; see docs/configuration.md.
+`;
+
+/** Exit codes: 0 done, 1 failed, 2 wrong usage or configuration. */
+async function main(): Promise<number> {
+  const { positionals, values } = parseArgs({
+    allowPositionals: true,
+    options: { help: { type: 'boolean', short: 'h' } },
+  });
+  const [command, ...rest] = positionals;
+  if (values.help) {
+    process.stdout.write(usage);
+    return 0;
+  }
+  if (command === undefined || rest.length > 0 || !['all', 'serve', 'work', 'doctor'].includes(command)) {
+    process.stderr.write(usage);
+    return 2;
+  }
+
+  const env = readEnvironment(process.env);
+  if (!env.ok) return explain('environment', env.problems);
+  const operator = await loadOperatorConfig(env.value.PATCHFLEET_CONFIG, env.value);
+  if (!operator.ok) return explain(env.value.PATCHFLEET_CONFIG, operator.problems);
+
+  // Before anything starts: a signal that comes meanwhile is not lost.
+  const stopped = untilSignal();
+  const parts = await compose(env.value, operator.value, process.env);
+  if (command === 'doctor') {
+    const problems = await runDoctor(parts).finally(parts.close);
+    process.stdout.write(problems.length === 0 ? 'all well\n' : `${problems.join('\n')}\n`);
+    return problems.length === 0 ? 0 : 1;
+  }
+  const roles = { serve: command !== 'work', work: command !== 'serve' };
+  const address = { host: env.value.HOST, port: env.value.PORT };
+  const service = await startService(parts, roles, operator.value, address);
+  process.stdout.write(service.url === null ? 'working\n' : `listening on ${service.url}\n`);
+  const signal = await stopped;
+  parts.log.info({ signal }, 'stopping');
+  await service.stop();
+  return 0;
+}
+
+/** The first SIGTERM or SIGINT stops gracefully; a second one ends the process at once. */
+function untilSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.on(name, (signal) => {
+        resolve(signal);
+        process.once(signal, () => process.exit(1));
+      });
+  });
+}
+
+function explain(file: string, problems: readonly Problem[]): number {
+  for (const problem of problems) process.stderr.write(`${formatProblem(file, problem)}\n`);
+  return 2;
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+}

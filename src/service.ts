@@ -1,0 +1,64 @@
+import { startServer } from './api/server.ts';
+import type { Composition } from './compose.ts';
+import type { OperatorConfig } from './config/operator-config.ts';
+import { everyInterval } from './scheduling/reconciler.ts';
+
+/** The roles of a process: `serve` (webhooks, admission, advancing, publishing) and `work` (planning, agents). */
+export interface Roles {
+  readonly serve: boolean;
+  readonly work: boolean;
+}
+
+export interface Service {
+  /** Where it listens; null for a process that only works. */
+  readonly url: string | null;
+  /** Stops taking work, gives running attempts back, closes everything. */
+  stop(): Promise<void>;
+}
+
+/** Admissions and publications are short and wait for GitHub: several at once. */
+const lightJobs = 8;
+const plansAtOnce = 2;
+
+export async function startService(
+  parts: Composition,
+  roles: Roles,
+  config: OperatorConfig,
+  address: { host: string; port: number },
+): Promise<Service> {
+  const { queue, log } = parts;
+  const { timing } = config;
+  const stops: (() => Promise<unknown>)[] = [];
+  let url: string | null = null;
+
+  if (roles.work) {
+    await queue.work('plan', plansAtOnce, parts.plan);
+    await queue.work('run', config.limits.parallel, parts.runAttempt);
+    const reaper = everyInterval('reaping sandboxes', timing.lease_ms, parts.reapSandboxes, log);
+    stops.push(() => reaper.stop());
+  }
+  if (roles.serve) {
+    await queue.work('admit', lightJobs, parts.admit);
+    await queue.work('advance', lightJobs, parts.advance);
+    await queue.work('publish', lightJobs, parts.publish);
+    const server = await startServer({
+      receive: parts.receive,
+      isAlive: () => true,
+      whenReady: parts.store.ping,
+      ...address,
+      onError: (error) => log.error({ err: error }, 'request failed'),
+    });
+    url = server.url;
+    stops.push(() => server.close());
+  }
+  const reconciler = everyInterval('reconciling', timing.reconcile_ms, parts.reconcile, log);
+  stops.push(() => reconciler.stop());
+
+  return {
+    url,
+    stop: async () => {
+      await Promise.all(stops.map((stop) => stop()));
+      await parts.close();
+    },
+  };
+}
