@@ -94,6 +94,8 @@ export function describe(schema: JsonSchema): string {
       return `${schema.format === 'uri' ? 'a URL' : 'text'}${length(schema, 'characters')}${example}`;
     case 'array':
       return `a list${length(schema, 'entries')}${schema.items === undefined ? '' : `, each ${describe(schema.items)}`}${example}`;
+    case 'null':
+      return '`null`';
     case 'object':
       return `a mapping with the keys ${Object.keys(schema.properties ?? {}).join(', ')}`;
     default:

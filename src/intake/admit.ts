@@ -1,0 +1,122 @@
+import { PatchfleetError, toFailure } from '../domain/failure.ts';
+import { asGitHubFailure, classifyError } from '../github/classify-error.ts';
+import type { Delivery } from '../store/port.ts';
+import { openReview } from './open-review.ts';
+import { readPullRequest } from './read-pull-request.ts';
+import { readRepositoryFile } from './read-repository-file.ts';
+import { type AdmissionPorts, runCommands } from './run-commands.ts';
+import { readTrigger, type TriggerDecision } from './triggers.ts';
+
+export interface Admission {
+  /**
+   * Turns a stored delivery into work, or says why not. Rejects where another try may help, so that the
+   * queue tries again; after {@link triesPerDelivery} tries, and for what no try mends, the delivery is
+   * `failed` with its reason. Safe to run twice at once for one delivery.
+   */
+  admit(deliveryId: string, signal: AbortSignal): Promise<void>;
+}
+
+interface Settlement {
+  readonly status: 'admitted' | 'ignored';
+  readonly reason: string | null;
+}
+
+/** Tries a delivery gets before it is given up. */
+export const triesPerDelivery = 8;
+/** Tries it gets while GitHub refuses for the rate: that passes, and says when. */
+const triesWhileLimited = 40;
+/** Where GitHub limits without saying until when, milliseconds. */
+const limitedPauseMs = 60_000;
+
+export function createAdmission(ports: AdmissionPorts): Admission {
+  const { store, queue, log } = ports;
+  return {
+    async admit(deliveryId, signal) {
+      const delivery = await store.deliveries.get(deliveryId);
+      if (delivery === null) {
+        log.warn({ delivery: deliveryId }, 'asked to admit a delivery that is not stored');
+        return;
+      }
+      if (delivery.status !== 'received') return;
+      const tries = await store.deliveries.begin(deliveryId);
+      try {
+        signal.throwIfAborted();
+        const { status, reason } = await settlementOf(ports, delivery);
+        await store.deliveries.settle(deliveryId, status, reason);
+        log.info({ delivery: deliveryId, event: delivery.event, status, reason }, 'delivery admitted');
+      } catch (error) {
+        if (signal.aborted) throw error;
+        await settleFailure(delivery, tries, error);
+      }
+    },
+  };
+
+  async function settleFailure(delivery: Delivery, tries: number, error: unknown): Promise<void> {
+    const problem = classifyError(causeOf(error));
+    const known = asGitHubFailure(error, 'admission');
+    const failure = toFailure(known);
+    const limited = problem?.kind === 'limited';
+    const transient = !(known instanceof PatchfleetError) || known.class === 'transient';
+    if (transient && tries < (limited ? triesWhileLimited : triesPerDelivery)) {
+      log.warn({ err: known, delivery: delivery.id, tries }, 'admission failed and is tried again');
+      if (!limited) throw known;
+      const delayMs = problem.retryAfterMs ?? limitedPauseMs;
+      await queue.enqueue('admit', delivery.id, { delayMs });
+      return;
+    }
+    const reason = `${failure.code}: ${failure.detail}`.replaceAll('\0', '\uFFFD').slice(0, 2000);
+    log.error({ err: known, delivery: delivery.id, tries }, 'a delivery was given up');
+    await store.audit.record({
+      actor: 'patchfleet',
+      action: 'delivery.failed',
+      subject: delivery.id,
+      detail: { event: delivery.event, action: delivery.action, tries, reason },
+    });
+    await store.deliveries.settle(delivery.id, 'failed', reason);
+  }
+}
+
+/** A failure to mint a token carries GitHub's answer as its cause. */
+function causeOf(error: unknown): unknown {
+  return error instanceof PatchfleetError && error.cause !== undefined ? error.cause : error;
+}
+
+async function settlementOf(ports: AdmissionPorts, delivery: Delivery): Promise<Settlement> {
+  const self = await ports.github.self();
+  const trigger = readTrigger(delivery.event, JSON.parse(delivery.body), self);
+  switch (trigger.kind) {
+    case 'ignored':
+      return { status: 'ignored', reason: trigger.reason };
+    case 'pull_request':
+      return await ports.store.withLock(`admit ${trigger.repository.id} ${trigger.pull}`, () =>
+        admitPullRequest(ports, trigger, delivery),
+      );
+    case 'commands':
+      return await runCommands(ports, trigger, delivery);
+  }
+}
+
+/** Under the lock of the pull request: of two admissions at once, the one that reads later also writes later. */
+async function admitPullRequest(
+  ports: AdmissionPorts,
+  trigger: Extract<TriggerDecision, { kind: 'pull_request' }>,
+  delivery: Delivery,
+): Promise<Settlement> {
+  const ignored = (reason: string): Settlement => ({ status: 'ignored', reason });
+  const client = await ports.github.client(trigger.repository.installationId);
+  const pull = await readPullRequest(client, trigger.repository, trigger.pull);
+  if (typeof pull === 'string') return ignored(pull);
+  if (!pull.open) return ignored('the pull request is closed');
+  const names = ports.operatorConfig.agents.map((agent) => agent.name);
+  const file = await readRepositoryFile(client, pull.repository, pull.baseSha, names);
+  if (file.config?.review.enabled === false) return ignored('review.enabled is false');
+  if (pull.draft && file.config?.review.drafts !== true) return ignored('the pull request is a draft');
+  const { action: name, actor } = trigger;
+  await openReview(
+    ports,
+    pull,
+    { kind: 'pull_request', name, actor, deliveryId: delivery.id, commentId: null },
+    file,
+  );
+  return { status: 'admitted', reason: null };
+}

@@ -1,0 +1,55 @@
+import type { RepositoryRef } from '../domain/task.ts';
+import { classifyError } from '../github/classify-error.ts';
+import type { InstallationClient } from '../github/port.ts';
+
+/** A pull request as GitHub has it now. */
+export interface PullRequestNow {
+  readonly repository: RepositoryRef;
+  readonly number: number;
+  readonly open: boolean;
+  readonly draft: boolean;
+  readonly headSha: string;
+  readonly baseSha: string;
+  readonly baseRef: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/**
+ * Events come late, doubled and out of order: what counts is what GitHub says now. A text instead, where
+ * there is no such pull request any more, or not in the repository that the event was about.
+ */
+export async function readPullRequest(
+  client: InstallationClient,
+  repository: RepositoryRef,
+  number: number,
+): Promise<PullRequestNow | string> {
+  try {
+    const { data } = await client.rest.pulls.get({
+      owner: repository.owner,
+      repo: repository.name,
+      pull_number: number,
+    });
+    const { base, head } = data;
+    if (base.repo.id !== repository.id) return 'the repository has another id than the event names';
+    return {
+      repository: { ...repository, owner: base.repo.owner.login, name: base.repo.name },
+      number,
+      open: data.state === 'open',
+      draft: data.draft ?? false,
+      headSha: head.sha,
+      baseSha: base.sha,
+      baseRef: base.ref,
+      title: storable(data.title),
+      body: storable(data.body ?? ''),
+    };
+  } catch (error) {
+    if (classifyError(error)?.status === 404) return 'the pull request is gone';
+    throw error;
+  }
+}
+
+/** Postgres stores any text but U+0000. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '\uFFFD');
+}
