@@ -1,0 +1,12 @@
+export { chunk } from './chunk.js';
+export { countBy } from './count-by.js';
+export { Deque } from './deque.js';
+export { DisjointSets } from './disjoint-sets.js';
+export { LruCache } from './lru-cache.js';
+export { MultiMap } from './multi-map.js';
+export { PriorityQueue } from './priority-queue.js';
+export { RingBuffer } from './ring-buffer.js';
+export { sortBy } from './sort-by.js';
+export { topologicalOrder } from './topological-order.js';
+export { Trie } from './trie.js';
+export { uniqueBy } from './unique-by.js';

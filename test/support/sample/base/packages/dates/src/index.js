@@ -1,0 +1,11 @@
+export { addDays, addMonths } from './add.js';
+export { addBusinessDays, isBusinessDay } from './business-days.js';
+export { compareDates, sameDate } from './compare.js';
+export { daysBetween } from './days-between.js';
+export { formatDate } from './format.js';
+export { holidaysOf } from './holidays.js';
+export { isoWeek } from './iso-week.js';
+export { daysInMonth, isLeapYear } from './month.js';
+export { parseDate } from './parse.js';
+export { eachDay } from './range.js';
+export { weekday } from './weekday.js';

@@ -1,0 +1,11 @@
+export { readBody } from './body.js';
+export { parseCookies, setCookie } from './cookies.js';
+export { entityTag, matchesTag } from './entity-tag.js';
+export { HttpError } from './http-error.js';
+export { mediaTypeOf } from './media-type.js';
+export { compose } from './middleware.js';
+export { negotiate } from './negotiate.js';
+export { parseQuery, stringifyQuery } from './query.js';
+export { RateLimit } from './rate-limit.js';
+export { json, redirect } from './responses.js';
+export { Router } from './router.js';

@@ -1,0 +1,11 @@
+export { allocate } from './allocate.js';
+export { amount, isAmount } from './amount.js';
+export { add, multiply, negate, subtract, sum } from './arithmetic.js';
+export { compareAmounts, isZero } from './compare.js';
+export { convert } from './convert.js';
+export { currencyOf } from './currency.js';
+export { applyDiscount } from './discount.js';
+export { formatAmount } from './format.js';
+export { parseAmount } from './parse.js';
+export { roundHalfEven } from './round.js';
+export { grossOf, taxOf } from './tax.js';

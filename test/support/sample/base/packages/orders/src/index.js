@@ -1,0 +1,13 @@
+export { addressLines } from './address.js';
+export { Cart } from './cart.js';
+export { Catalogue } from './catalogue.js';
+export { couponDiscount } from './coupons.js';
+export { deliveryDate } from './delivery.js';
+export { invoiceOf } from './invoice.js';
+export { invoiceNumber } from './invoice-number.js';
+export { createApi } from './order-api.js';
+export { nextState } from './order-state.js';
+export { pickingList } from './picking.js';
+export { refund } from './refund.js';
+export { shippingCost } from './shipping.js';
+export { Stock } from './stock.js';

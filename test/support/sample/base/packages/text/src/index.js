@@ -1,0 +1,11 @@
+export { camelCase, kebabCase, snakeCase, titleCase } from './case.js';
+export { dedent } from './dedent.js';
+export { distance } from './distance.js';
+export { escapeHtml, unescapeHtml } from './escape-html.js';
+export { padBoth, padColumns } from './pad.js';
+export { plural } from './plural.js';
+export { slugify } from './slugify.js';
+export { fill } from './template.js';
+export { truncate } from './truncate.js';
+export { words } from './words.js';
+export { wrap } from './wrap.js';
