@@ -11,8 +11,15 @@ import { runGit } from './run-git.ts';
  * the repository run or change it.
  */
 const diffArgs = [
-  ...['-c', 'diff.renameLimit=1000', '-c', 'diff.suppressBlankEmpty=false', '--literal-pathspecs'],
-  ...['diff', '-z', '--full-index', '--find-renames=50%', '--diff-algorithm=myers', '--indent-heuristic'],
+  ...[
+    '--literal-pathspecs',
+    'diff',
+    '-z',
+    '--full-index',
+    '--find-renames=50%',
+    '--diff-algorithm=myers',
+    '--indent-heuristic',
+  ],
   ...['--unified=3', '--inter-hunk-context=0', '--submodule=short', '--no-relative', '--no-color'],
   ...['--no-ext-diff', '--no-textconv', '--src-prefix=a/', '--dst-prefix=b/', '--ignore-submodules=none'],
 ];

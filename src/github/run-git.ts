@@ -1,5 +1,6 @@
 import { execa } from 'execa';
 import { type FailureCode, PatchfleetError } from '../domain/failure.ts';
+import { limitGroup } from './run-git-limits.ts';
 
 export interface GitOptions {
   /** The bare repository; left out for `init`. */
@@ -45,7 +46,8 @@ const settings = [
   'gc.auto=0',
   'maintenance.auto=false',
   'fetch.writeCommitGraph=false',
-  'advice.detachedHead=false',
+  'diff.renameLimit=1000',
+  'diff.suppressBlankEmpty=false',
 ].flatMap((setting) => ['-c', setting]);
 
 const passedOn = [
@@ -63,26 +65,28 @@ export async function runGit(args: readonly string[], options: GitOptions = {}):
   const command = args.find((arg) => /^[a-z]/.test(arg)) ?? 'git';
   const { maxBytes = 16 * 1024 * 1024, timeoutMs = 120_000 } = options;
   const gitDir = options.gitDir === undefined ? [] : [`--git-dir=${options.gitDir}`];
-  const result = await execa('git', [...gitDir, ...settings, ...args], {
+  if (options.signal?.aborted) throw new GitError('cancelled', `git ${command} was not started`, '');
+  const child = execa('git', [...gitDir, ...settings, ...args], {
     env: environment(options),
     extendEnv: false,
     ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
     encoding: 'buffer',
     stripFinalNewline: false,
     reject: false,
-    timeout: timeoutMs,
     maxBuffer: { stdout: maxBytes, stderr: 64 * 1024 },
-    forceKillAfterDelay: 2000,
-    ...(options.signal === undefined ? {} : { cancelSignal: options.signal }),
+    // A process group of its own, so that its helpers can be ended with it.
+    detached: true,
   });
+  const limits = limitGroup(child.pid, timeoutMs, options.signal);
+  const result = await child.finally(limits.release);
   const stdout = Buffer.from(result.stdout.buffer, result.stdout.byteOffset, result.stdout.byteLength);
-  const cut = result.isMaxBuffer || result.timedOut || result.isCanceled;
+  const cut = result.isMaxBuffer || limits.why() !== null;
   if (!cut && result.exitCode !== undefined && (options.okCodes ?? [0]).includes(result.exitCode)) {
     return { exitCode: result.exitCode, stdout };
   }
   const stderr = clean(Buffer.from(result.stderr).toString('utf8'), options.httpHeader?.value);
-  if (result.isCanceled) throw new GitError('cancelled', `git ${command} was stopped`, stderr);
-  if (result.timedOut) {
+  if (limits.why() === 'cancelled') throw new GitError('cancelled', `git ${command} was stopped`, stderr);
+  if (limits.why() === 'timeout') {
     throw new GitError('git_failed', `git ${command} took more than ${timeoutMs} ms`, stderr);
   }
   if (result.isMaxBuffer && stdout.length >= maxBytes) {
