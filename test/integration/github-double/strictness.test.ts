@@ -17,7 +17,8 @@ const outcome = (promise: Promise<{ status: number }>) =>
     (e: { status: number }) => e.status,
   );
 
-describe('the double in this process', () => {
+// Compiling GitHub's payload schemas takes seconds on a busy machine.
+describe('the double in this process', { timeout: 30_000 }, () => {
   interface Received {
     event: string;
     action: string;
@@ -148,7 +149,7 @@ describe('the double in this process', () => {
   });
 });
 
-describe('the double as a process of its own', () => {
+describe('the double as a process of its own', { timeout: 30_000 }, () => {
   let remote: RemoteGitHubDouble;
   beforeAll(async () => {
     remote = await spawnGitHubDouble();

@@ -1,4 +1,5 @@
-import { issueToken, type TokenOptions } from './auth.ts';
+import { addInstallation, createAccessControls } from './access-controls.ts';
+import type { TokenOptions } from './auth.ts';
 import { addCheckRun } from './checks.ts';
 import { addComment } from './comments.ts';
 import type { Files } from './commits.ts';
@@ -25,10 +26,8 @@ import {
   type Pull,
   pullOf,
   type Repository,
-  type Role,
   repositoryNamed,
   type State,
-  takeId,
   timestamp,
   type User,
 } from './state.ts';
@@ -85,11 +84,12 @@ export function createControls(
     return { number: issue.number, headSha: issue.pull.head.sha, baseSha, delivery };
   };
 
-  const controls = {
+  return {
     /** Makes a repository; its owner gets an installation of the app with the default permissions. */
     async createRepository(request: NewRepository) {
       const repository = await createRepository(state, request);
-      const installation = installationOf(state, repository) ?? addInstallation(repository.owner);
+      const installation =
+        installationOf(state, repository) ?? addInstallation(state, repository.owner, defaultPermissions);
       return {
         id: repository.id,
         fullName: request.fullName,
@@ -97,22 +97,6 @@ export function createControls(
         installationId: installation.id,
         headSha: await resolveCommit(repository.dir, repository.defaultBranch),
       };
-    },
-    /** Changes the installation of an account: permissions, repositories (names, or null for all), suspension. */
-    async updateInstallation(
-      owner: string,
-      change: { permissions?: Permissions; repositories?: readonly string[] | null; suspended?: boolean },
-    ) {
-      const account = ensureUser(state, owner);
-      const known = [...state.installations.values()].find((i) => i.account.id === account.id);
-      const installation = known ?? addInstallation(account);
-      if (change.permissions) installation.permissions = change.permissions;
-      if (change.suspended !== undefined) installation.suspended = change.suspended;
-      if (change.repositories !== undefined) {
-        installation.repositoryIds =
-          change.repositories && new Set(change.repositories.map((n) => repo(n).id));
-      }
-      return { id: installation.id };
     },
     async commit(fullName: string, request: NewCommit) {
       return commit(state, repo(fullName), request);
@@ -192,16 +176,6 @@ export function createControls(
       const id = request.deliveryId === undefined ? {} : { id: request.deliveryId };
       return { id: comment.id, delivery: await webhooks.send('issue_comment', payload, id) };
     },
-    async addUser(login: string, type: User['type'] = 'User') {
-      return ensureUser(state, login, type);
-    },
-    /** Gives a user a role; `roleName` is for custom roles. Null: known to GitHub, but no collaborator. */
-    async setPermission(fullName: string, login: string, role: Role | null, roleName?: string) {
-      const user = ensureUser(state, login);
-      const { roles } = repo(fullName);
-      if (role === null) roles.delete(user.login.toLowerCase());
-      else roles.set(user.login.toLowerCase(), { role, roleName: roleName ?? role });
-    },
     /** A check run of another app, as other tools of a repository make them. */
     async addCheckRun(fullName: string, request: { headSha: string; name: string; appId: number }) {
       return { id: addCheckRun(state, repo(fullName), request).id };
@@ -219,43 +193,14 @@ export function createControls(
       const payload = await checkRunPayload(state, repo(fullName), run, request.action, sender, more);
       return webhooks.send('check_run', payload);
     },
-    /** A token of the installation that has the repository, as a test's own credential. */
-    async mintToken(fullName: string, permissions?: Permissions) {
-      const installation = installationOf(state, repo(fullName));
-      if (!installation) throw new Error(`no installation has ${fullName}`);
-      const given = { metadata: 'read', ...(permissions ?? installation.permissions) } as const;
-      return issueToken(state, tokenOptions, installation, given, null).secret;
-    },
-    /** Makes every token issued so far unknown, as when time has passed. */
-    async revokeTokens() {
-      state.tokens.clear();
-    },
-    async setTokenOptions(options: Partial<TokenOptions>) {
-      Object.assign(tokenOptions, options);
-    },
     async setWebhookUrl(url: string | null) {
       webhooks.url = url;
     },
     deliver: webhooks.deliver,
     redeliver: webhooks.redeliver,
+    ...createAccessControls(state, tokenOptions, defaultPermissions),
     ...createReaders(state, webhooks),
   };
-
-  function addInstallation(account: User) {
-    const id = takeId(state);
-    const installation = {
-      id,
-      account,
-      permissions: defaultPermissions,
-      repositoryIds: null,
-      suspended: false,
-      createdAt: timestamp(),
-    };
-    state.installations.set(id, installation);
-    return state.installations.get(id) ?? installation;
-  }
-
-  return controls;
 }
 
 export type Controls = ReturnType<typeof createControls>;
