@@ -43,8 +43,9 @@ export function classifyError(thrown: unknown, context: { key: string; now: numb
     return make('model_refused', text, false, 'maybe');
   }
   if (error.code === 'context_length_exceeded') return make('context_exceeded', text, false, 'no');
-  const reason = has(brokenConnections) || codes.length > 0 ? `${text} (${codes.join(', ')})` : text;
-  return make('model_unavailable', `the connection failed: ${reason}`, true, 'maybe');
+  const innermost = redactError(innermostMessage(thrown), context.key);
+  const known = has(brokenConnections) ? 'the connection broke' : 'the connection failed';
+  return make('model_unavailable', `${known}: ${[innermost, ...codes].join(', ')}`, true, 'maybe');
 }
 
 function classifyStatus(status: number, error: ErrorLike, text: string, now: number): CallFailure {
@@ -98,6 +99,17 @@ function errorCodes(thrown: unknown): string[] {
     error = cause;
   }
   return codes;
+}
+
+/** The SDK says "Connection error."; what really happened is further in. */
+function innermostMessage(thrown: unknown): string {
+  let message = String(thrown);
+  let error = thrown;
+  for (let depth = 0; depth < 5 && error instanceof Error; depth += 1) {
+    if (error.message !== '') message = error.message;
+    error = error.cause;
+  }
+  return message;
 }
 
 function make(
