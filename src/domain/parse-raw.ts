@@ -22,7 +22,7 @@ const statuses: Readonly<Record<string, ChangeStatus>> = {
   T: 'type_changed',
 };
 
-const header = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([A-Z])\d*$/;
+const header = /^:(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ([A-Z])\d*$/;
 
 /**
  * The records at the start of `output`, and the offset where they end (that of the patch, for

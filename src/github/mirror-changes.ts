@@ -16,6 +16,7 @@ const diffArgs = [
     'diff',
     '-z',
     '--full-index',
+    '--no-abbrev',
     '--find-renames=50%',
     '--diff-algorithm=myers',
     '--indent-heuristic',

@@ -34,7 +34,8 @@ export async function readBlob(
   path: string,
   maxBytes: number,
 ): Promise<Buffer | null> {
-  if (path === '' || path.includes('\0')) return null;
+  // No tree holds such names, but git would resolve them.
+  if (path.includes('\0') || path.split('/').some((part) => ['', '.', '..'].includes(part))) return null;
   // ls-tree takes paths literally, byte for byte, and looks nowhere but in that tree.
   const args = ['ls-tree', '-z', '-l', '--full-tree', requireSha(commit), '--', path];
   const { stdout } = await runGit(args, { gitDir });

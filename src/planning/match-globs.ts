@@ -7,9 +7,11 @@ import picomatch from 'picomatch';
  */
 export function matchGlobs(globs: readonly string[]): (path: string) => boolean {
   const literal = new Set(globs);
-  const matchers = globs.map((glob) =>
-    // `s`: names may hold newlines, and `**` must not stop there.
-    picomatch(glob.endsWith('/') ? `${glob}**` : glob, { dot: true, nonegate: true, flags: 's' }),
-  );
+  const matchers = globs
+    .filter((glob) => glob !== '')
+    .map((glob) =>
+      // `s`: names may hold newlines, and `**` must not stop there.
+      picomatch(glob.endsWith('/') ? `${glob}**` : glob, { dot: true, nonegate: true, flags: 's' }),
+    );
   return (path) => literal.has(path) || matchers.some((matches) => matches(path));
 }

@@ -17,6 +17,7 @@ describe('matchGlobs', () => {
     ['**', '-dash', true],
     ['**', 'quote"s (1) {x}', true],
     ['!a.ts', 'b.ts', false],
+    ['', 'a', false],
   ])('%j on %j: %s', (glob, path, matches) => {
     expect(matchGlobs([glob])(path)).toBe(matches);
   });
