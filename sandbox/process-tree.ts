@@ -32,63 +32,79 @@ function processes(): ProcessSeen[] {
   return seen;
 }
 
-function isMarked(pid: number, run: string): boolean {
+function isMarked(pid: number, marks: ReadonlySet<string>): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(`${runMarker}=${run}`);
+    return readFileSync(`/proc/${pid}/environ`, 'latin1')
+      .split('\0')
+      .some((variable) => marks.has(variable));
   } catch {
     return false;
   }
 }
 
+/** Ids of runs and the processes they began with, each the leader of a session. */
+export type Runs = ReadonlyMap<string, number>;
+
 /**
- * Processes of a run: descendants of its root, members of the root's session, and whatever carries its mark.
+ * Processes of runs: what descends from their roots, belongs to the roots' sessions, or carries their mark.
  * Only the mark finds a process that left the session and whose parent has ended.
  */
-function membersOf(root: number, run: string): number[] {
-  const all = processes().filter((seen) => seen.state !== 'Z' && seen.pid !== process.pid && seen.pid !== 1);
+function membersOf(all: readonly ProcessSeen[], runs: Runs): Set<number> {
+  const roots = new Set(runs.values());
+  const marks = new Set([...runs.keys()].map((run) => `${runMarker}=${run}`));
   const members = new Set<number>();
-  for (const seen of all) {
-    if (seen.pid === root || seen.session === root || isMarked(seen.pid, run)) members.add(seen.pid);
+  for (const { pid, session } of all) {
+    if (roots.has(pid) || roots.has(session) || isMarked(pid, marks)) members.add(pid);
   }
+  return withDescendants(all, members);
+}
+
+function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set<number> {
   for (let grew = true; grew; ) {
     grew = false;
-    for (const seen of all) {
-      if (members.has(seen.parent) && !members.has(seen.pid)) {
-        members.add(seen.pid);
+    for (const { pid, parent } of all) {
+      if (members.has(parent) && !members.has(pid)) {
+        members.add(pid);
         grew = true;
       }
     }
   }
-  return [...members];
+  return members;
 }
 
-/**
- * Kills everything a run started. Looks again until nothing is left, for a process may fork between the look
- * and the kill. `root` is the leader of the session that the run began with.
- */
+/** Kills everything a run started that can be told to be its own. */
 export function killRun(root: number, run: string): void {
-  killUntilNone(() => membersOf(root, run));
+  killUntilNone(() => membersOf(others(), new Map([[run, root]])));
 }
 
 /**
- * Kills every process of the container but init, this one and `spared`. Catches what emptied its environment
- * and left its session. Only for a server that is alone in its PID namespace.
+ * Kills every process that neither a live run nor this process accounts for: what emptied its environment and
+ * left both its session and its parent. Only for a process that is alone in its PID namespace, save for init.
  */
-export function killStrays(spared: ReadonlySet<number>): void {
-  killUntilNone(() =>
-    processes()
-      .filter(
-        (seen) => seen.state !== 'Z' && seen.pid !== 1 && seen.pid !== process.pid && !spared.has(seen.pid),
-      )
-      .map((seen) => seen.pid),
-  );
+export function killStrays(live: Runs): void {
+  killUntilNone(() => {
+    const all = others();
+    const children = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+    const accounted = membersOf(all, live).union(withDescendants(all, children));
+    return new Set(all.map(({ pid }) => pid)).difference(accounted);
+  });
 }
 
-function killUntilNone(find: () => number[]): void {
+/** Kills everything but init and this process. Under the same condition as {@link killStrays}. */
+export function killAll(): void {
+  killUntilNone(() => new Set(others().map(({ pid }) => pid)));
+}
+
+function others(): ProcessSeen[] {
+  return processes().filter(({ pid, state }) => state !== 'Z' && pid !== 1 && pid !== process.pid);
+}
+
+/** Looks again until nothing is left, for a process may fork between the look and the kill. */
+function killUntilNone(find: () => ReadonlySet<number>): void {
   // A killed process may show up a few times more until the kernel is done with it.
   for (let round = 0; round < 100; round += 1) {
     const found = find();
-    if (found.length === 0) return;
+    if (found.size === 0) return;
     for (const pid of found) {
       try {
         process.kill(pid, 'SIGKILL');

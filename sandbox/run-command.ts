@@ -2,12 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { statSync, writeFileSync } from 'node:fs';
 import { createHeadTail } from './head-tail.ts';
-import { killRun, runMarker } from './process-tree.ts';
+import { killRun, killStrays, runMarker } from './process-tree.ts';
 import { greatestMaxBuffer, type RunRequest } from './protocol.ts';
 import { pathError, workspacePath } from './workspace-path.ts';
 
 /** After the program ended, its pipes get this long to run dry before what holds them open is killed. */
 const drainMs = 500;
+
+/** Runs that have not ended, by id, with the process each began with. */
+const live = new Map<string, number>();
 
 /** Shaped after execa's results. */
 export interface RunOutcome {
@@ -25,14 +28,15 @@ export interface RunOutcome {
 /**
  * Runs a program, without a shell, as the leader of a session of its own. It ends by itself, or is killed at
  * its wall limit, after its idle limit without output, or when `signal` aborts; what it started ends with it.
+ * `alone`: no process but init, this one and its runs has a right to be here.
  */
 export async function runCommand(
-  workspace: string,
+  place: { readonly workspace: string; readonly alone: boolean },
   request: RunRequest,
   signal: AbortSignal,
 ): Promise<RunOutcome> {
   const began = performance.now();
-  const cwd = workspacePath(workspace, request.cwd);
+  const cwd = workspacePath(place.workspace, request.cwd);
   const limit = Math.min(request.maxBuffer, greatestMaxBuffer);
   const stdout = createHeadTail(limit);
   const stderr = createHeadTail(limit);
@@ -60,7 +64,12 @@ export async function runCommand(
   const root = child.pid;
   if (root === undefined) return outcome('the program has no process id');
 
-  const kill = () => killRun(root, run);
+  live.set(run, root);
+  const kill = () => {
+    live.delete(run);
+    killRun(root, run);
+    if (place.alone) killStrays(live);
+  };
   const overdue = () => {
     timedOut = true;
     kill();

@@ -57,8 +57,9 @@ export async function searchFiles(workspace: string, request: SearchRequest, sig
   const matches: Match[] = [];
   let truncated = false;
   for await (const line of createInterface({ input: child.stdout })) {
+    if (truncated) continue;
     const match = parseMatch(line);
-    if (match === null || truncated) continue;
+    if (match === null) continue;
     if (matches.length < request.limit) {
       matches.push(match);
     } else {
@@ -74,11 +75,19 @@ export async function searchFiles(workspace: string, request: SearchRequest, sig
   return { matches, truncated };
 }
 
+interface RgEvent {
+  readonly type: string;
+  readonly data: { path?: RgText; lines?: RgText; line_number?: number | null };
+}
+
 function parseMatch(line: string): Match | null {
-  const event = JSON.parse(line) as {
-    type: string;
-    data: { path?: RgText; lines?: RgText; line_number?: number | null };
-  };
+  let event: RgEvent;
+  try {
+    event = JSON.parse(line) as RgEvent;
+  } catch {
+    // The last line of a search that was killed at its time limit.
+    return null;
+  }
   if (event.type !== 'match') return null;
   const { path, lines, line_number } = event.data;
   return {

@@ -8,7 +8,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { listDirectory, readLines } from './look-at-files.ts';
-import { killStrays } from './process-tree.ts';
+import { killAll } from './process-tree.ts';
 import {
   createFrameDecoder,
   encodeFrame,
@@ -25,7 +25,7 @@ const args = process.argv.slice(2);
 const alone = args[0] === '--container';
 const workspace = args[alone ? 1 : 0] ?? '/workspace';
 
-const inFlight = new Map<number, { request: ToolRequest; abort: AbortController }>();
+const inFlight = new Map<number, AbortController>();
 
 async function handle(request: ToolRequest, signal: AbortSignal): Promise<unknown> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(lookupLimitMs)]);
@@ -37,7 +37,7 @@ async function handle(request: ToolRequest, signal: AbortSignal): Promise<unknow
     case 'search':
       return await searchFiles(workspace, request, limited);
     case 'run':
-      return await runCommand(workspace, request, signal);
+      return await runCommand({ workspace, alone }, request, signal);
   }
 }
 
@@ -47,7 +47,7 @@ function send(frame: ResponseFrame): void {
 
 async function answer(id: number, request: ToolRequest): Promise<void> {
   const abort = new AbortController();
-  inFlight.set(id, { request, abort });
+  inFlight.set(id, abort);
   let frame: ResponseFrame;
   try {
     frame = { id, result: await handle(request, abort.signal) };
@@ -55,8 +55,6 @@ async function answer(id: number, request: ToolRequest): Promise<void> {
     frame = { id, error: thrown instanceof Error ? thrown.message : String(thrown) };
   }
   inFlight.delete(id);
-  // With nothing in flight, nobody but us should be running.
-  if (alone && request.op === 'run' && inFlight.size === 0) killStrays(new Set());
   try {
     send(frame);
   } catch (thrown) {
@@ -81,8 +79,8 @@ function shortened(outcome: RunOutcome): RunOutcome {
 const tooLarge = (id: number): ResponseFrame => ({ id, error: 'the answer is too large; ask for less' });
 
 function end(code: number): never {
-  for (const { abort } of inFlight.values()) abort.abort();
-  if (alone) killStrays(new Set());
+  for (const abort of inFlight.values()) abort.abort();
+  if (alone) killAll();
   process.exit(code);
 }
 
@@ -95,7 +93,7 @@ for (const name of ['HOME', 'TMPDIR', 'GOTMPDIR']) {
 const decode = createFrameDecoder();
 process.stdin.on('data', (chunk: Buffer) => {
   for (const frame of decode(chunk) as RequestFrame[]) {
-    if ('cancel' in frame) inFlight.get(frame.cancel)?.abort.abort();
+    if ('cancel' in frame) inFlight.get(frame.cancel)?.abort();
     else void answer(frame.id, frame.request);
   }
 });

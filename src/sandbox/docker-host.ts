@@ -1,10 +1,24 @@
 import Docker from 'dockerode';
 import { PatchfleetError } from '../domain/failure.ts';
 
-/** A client of the engine that `host` names, as the docker command line takes `DOCKER_HOST`; without it the local one. */
-export function connectDocker(host: string | undefined): Docker {
-  if (host === undefined) return new Docker({ socketPath: '/var/run/docker.sock' });
-  if (host.startsWith('unix://')) return new Docker({ socketPath: host.slice('unix://'.length) });
+/** An engine that has sent nothing for this long does not answer any more, ms. */
+const silenceMs = 60_000;
+
+/** Two clients of one engine: dockerode's time-out is one of idle sockets, and an attached stream may be idle. */
+export interface Engine {
+  readonly requests: Docker;
+  readonly streams: Docker;
+}
+
+/** The engine that `host` names, as the docker command line takes `DOCKER_HOST`; without it the local one. */
+export function connectEngine(host: string | undefined): Engine {
+  const place = placeOf(host);
+  return { requests: new Docker({ ...place, timeout: silenceMs }), streams: new Docker(place) };
+}
+
+function placeOf(host: string | undefined): Docker.DockerOptions {
+  if (host === undefined) return { socketPath: '/var/run/docker.sock' };
+  if (host.startsWith('unix://')) return { socketPath: host.slice('unix://'.length) };
   const url = URL.canParse(host) ? new URL(host) : null;
   if (url === null || !['tcp:', 'http:', 'https:'].includes(url.protocol)) {
     throw new PatchfleetError(
@@ -12,11 +26,11 @@ export function connectDocker(host: string | undefined): Docker {
       `DOCKER_HOST must be unix://PATH or tcp://HOST:PORT, not ${host}`,
     );
   }
-  return new Docker({
+  return {
     protocol: url.protocol === 'https:' ? 'https' : 'http',
     host: url.hostname,
     port: Number(url.port || 2375),
-  });
+  };
 }
 
 /** The HTTP status of an engine's answer that was an error, if it was one. */

@@ -9,7 +9,7 @@ import {
   type SandboxUser,
   workspaceInContainer,
 } from './container-spec.ts';
-import { connectDocker, engineProblem } from './docker-host.ts';
+import { connectEngine, engineProblem } from './docker-host.ts';
 import { createGate } from './gate.ts';
 import type { Sandbox, Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
@@ -34,6 +34,8 @@ export interface SandboxesOptions {
 /** Beyond the limit that the tool server keeps itself, how long its answer may take, ms. */
 const answerSlackMs = 15_000;
 const lookupDeadlineMs = lookupLimitMs + answerSlackMs;
+/** Some 23 days: timers take little more, and fire at once beyond it. */
+const greatestWallMs = 2_000_000_000;
 
 const defaultUser = (): SandboxUser => {
   const uid = process.getuid?.() ?? 0;
@@ -43,7 +45,8 @@ const defaultUser = (): SandboxUser => {
 /** Sandboxes as containers of a Docker engine on this machine. */
 export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const { config, instance } = options;
-  const docker = connectDocker(options.dockerHost);
+  const engine = connectEngine(options.dockerHost);
+  const docker = engine.requests;
   const user = options.user ?? defaultUser();
   const workspaces = createWorkspaces(resolve(options.workspacesDir), user);
   const log = options.log ?? { warn: () => {} };
@@ -68,7 +71,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
     let container: StartedContainer;
     try {
       const spec = containerSpec(config, request, { instance, name, workspaceDir: workspace, user });
-      container = await startContainer(docker, spec, signal);
+      container = await startContainer(engine, spec, signal);
     } catch (thrown) {
       await discard(name, workspace);
       throw thrown;
@@ -98,10 +101,11 @@ function sandboxOf(
 ): Sandbox {
   const { client } = container;
   let closing: Promise<void> | null = null;
+  const wallMs = Math.min(request.wallMs, greatestWallMs);
   const wall = setTimeout(() => {
-    client.end(new PatchfleetError('wall_limit', `the sandbox reached its limit of ${request.wallMs} ms`));
+    client.end(new PatchfleetError('wall_limit', `the sandbox reached its limit of ${wallMs} ms`));
     container.detach();
-  }, request.wallMs);
+  }, wallMs);
   wall.unref();
 
   return {
@@ -117,21 +121,14 @@ function sandboxOf(
       ),
     search: (pattern, { path = '', limit = 200, signal }) =>
       client.call({ op: 'search', pattern, path, limit: Math.min(limit, 2000) }, signal, lookupDeadlineMs),
-    run: (argv, { cwd = '', env = {}, wallMs, idleMs, maxBuffer = defaultMaxBuffer, stdin = '', signal }) =>
-      client.call(
-        {
-          op: 'run',
-          argv,
-          cwd,
-          env,
-          wallMs,
-          idleMs: idleMs ?? null,
-          maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
-          stdin,
-        },
-        signal,
-        wallMs + answerSlackMs,
-      ),
+    run(argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, stdin = '', signal, ...limits }) {
+      // No run outlives its sandbox.
+      const runMs = Math.min(limits.wallMs, wallMs);
+      const idleMs = limits.idleMs === undefined ? null : Math.min(limits.idleMs, runMs);
+      const kept = Math.min(maxBuffer, greatestMaxBuffer);
+      const request = { op: 'run', argv, cwd, env, wallMs: runMs, idleMs, maxBuffer: kept, stdin } as const;
+      return client.call(request, signal, runMs + answerSlackMs);
+    },
     close() {
       closing ??= (async () => {
         clearTimeout(wall);

@@ -1,6 +1,11 @@
 /** What the rest of the product may know of sandboxes. */
 
-/** One container with one workspace, for one attempt. */
+/**
+ * One container with one workspace, for one attempt. Calls reject with `sandbox_died` when the container is
+ * gone or silent, with the signal's reason when it aborts, and with an Error named `ToolError` (no
+ * PatchfleetError) for what cannot be done with these arguments: no such file, a binary file, not a pattern.
+ * Its message is meant for the agent, which may try otherwise.
+ */
 export interface Sandbox {
   readonly containerId: string;
   /** Absolute path of the workspace inside the container. */

@@ -3,7 +3,7 @@ import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
 import { createHeadTail } from '../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { engineStatus } from './docker-host.ts';
+import { type Engine, engineStatus } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 import { createToolClient, type ToolClient } from './tool-client.ts';
 
@@ -24,15 +24,15 @@ export interface StartedContainer {
  * removes the container by its name: it may exist even if this rejects.
  */
 export async function startContainer(
-  docker: Docker,
+  engine: Engine,
   spec: ContainerCreateOptions,
   signal: AbortSignal,
 ): Promise<StartedContainer> {
   // Not aborted by the signal: a create that the engine finishes unseen would leave a container behind.
-  const container = await docker.createContainer(spec);
+  const container = await engine.requests.createContainer(spec);
   signal.throwIfAborted();
   // Attached before the start, so that nothing said is missed.
-  const stream = await container.attach({
+  const stream = await engine.streams.getContainer(container.id).attach({
     stream: true,
     stdin: true,
     stdout: true,
