@@ -1,0 +1,22 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+/**
+ * Asks again and again until there is an answer that is not null, false or undefined, and returns it. Fails after
+ * `limitMs` with what `describe` says of the state then. Waits for conditions, never for time.
+ */
+export async function until<T>(
+  what: string,
+  ask: () => T | Promise<T>,
+  options: { limitMs?: number; everyMs?: number; describe?: () => string | Promise<string> } = {},
+): Promise<Exclude<T, null | undefined | false>> {
+  const { limitMs = 60_000, everyMs = 50 } = options;
+  for (const limit = performance.now() + limitMs; ; await delay(everyMs)) {
+    const answer = await ask();
+    if (answer !== null && answer !== undefined && answer !== false) {
+      return answer as Exclude<T, null | undefined | false>;
+    }
+    if (performance.now() > limit) break;
+  }
+  const state = (await options.describe?.()) ?? '';
+  throw new Error(`${what}: not within ${limitMs / 1000} s\n${state}`);
+}
