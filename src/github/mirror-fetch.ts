@@ -133,7 +133,9 @@ function classified(error: unknown): unknown {
   ) {
     return new PatchfleetError('github_unavailable', detail, { cause: error });
   }
-  if (/error: 4\d\d|authentication failed|repository .*not found|terminal prompts disabled/i.test(stderr)) {
+  if (
+    /error: [34]\d\d|authentication failed|repository .*not found|terminal prompts disabled/i.test(stderr)
+  ) {
     return new PatchfleetError('github_refused', detail, { cause: error });
   }
   return error;

@@ -43,6 +43,8 @@ const settings = [
   'core.attributesFile=/dev/null',
   'core.askPass=',
   'credential.helper=',
+  // Git would send the header on to wherever it is led.
+  'http.followRedirects=false',
   'gc.auto=0',
   'maintenance.auto=false',
   'fetch.writeCommitGraph=false',

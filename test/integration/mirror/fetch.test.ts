@@ -114,6 +114,17 @@ describe('a mirror', () => {
     await mirror.fetchPullRequest(7, head, base, never);
   });
 
+  it('follows no redirection, so that the token goes to no other server', async () => {
+    const other = await serveGit(join(root, 'origin'), token);
+    const mirror = await open();
+    server.mode = { status: 301, location: `${other.url}/octo/shop.git/info/refs?service=git-upload-pack` };
+    await expect(mirror.fetchPullRequest(7, head, base, never)).rejects.toMatchObject({
+      code: 'github_refused',
+    });
+    expect(other.requests).toEqual([]);
+    await other.close();
+  });
+
   it('tells a server that is not there as unavailable', async () => {
     const mirror = await open();
     await server.close();

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 export interface GitServer {
   readonly url: string;
   readonly requests: { readonly url: string; readonly authorization: string }[];
-  /** `status`: answer that to everything. `hang`: never answer. */
-  mode: 'serve' | 'hang' | { readonly status: number };
+  /** `status`: answer that to everything, with `location`. `hang`: never answer. */
+  mode: 'serve' | 'hang' | { readonly status: number; readonly location?: string };
   close(): Promise<void>;
 }
 
@@ -18,8 +18,10 @@ export async function serveGit(root: string, token: string): Promise<GitServer> 
     const authorization = request.headers.authorization ?? '';
     requests.push({ url: request.url ?? '', authorization });
     if (state.mode === 'hang') return;
-    if (state.mode !== 'serve') response.writeHead(state.mode.status).end('refused');
-    else if (authorization !== expected) response.writeHead(401).end();
+    if (state.mode !== 'serve') {
+      const { status, location } = state.mode;
+      response.writeHead(status, location === undefined ? {} : { location }).end('refused');
+    } else if (authorization !== expected) response.writeHead(401).end();
     else backend(root, request, response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
