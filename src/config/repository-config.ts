@@ -27,6 +27,89 @@ export const repositoryConfigSchema = z.strictObject({
         .describe('The least severity of a finding that makes the check run conclude `failure`.'),
     })
     .prefault({}),
+  verify: z
+    .strictObject({
+      commands: z
+        .array(z.array(z.string().min(1)).min(1).max(50))
+        .max(20)
+        .nullable()
+        .default(null)
+        .describe(
+          'Commands that check the repository, each as program and arguments, run in the sandbox. null: found from its files.',
+        ),
+      seconds: z.int().min(1).max(3600).default(300).describe('Wall-clock limit of one command.'),
+      protected: z
+        .array(z.string().min(1))
+        .default([])
+        .describe('Globs of further files that patches may not change and verification restores.'),
+    })
+    .prefault({}),
+  fix: z
+    .strictObject({
+      enabled: z.boolean().default(true).describe('Let maintainers ask for fixes.'),
+      agents: z
+        .array(z.string())
+        .nullable()
+        .default(null)
+        .describe(
+          'Names of the model agents that may write; the first is used. null: the first model agent of the operator.',
+        ),
+      max_subtasks: z.int().min(1).max(200).default(40).describe('Rows a plan may have.'),
+      on_partial: z
+        .enum(['publish_rest', 'all_or_nothing'])
+        .default('publish_rest')
+        .describe('What happens when part of the patches cannot be merged.'),
+      instructions: z
+        .string()
+        .max(20_000)
+        .default('')
+        .describe('Conventions that every fixing agent is told.'),
+    })
+    .prefault({}),
+  triage: z
+    .strictObject({
+      on_open: z.boolean().default(false).describe('Triage issues when they are opened.'),
+      labels: z
+        .array(z.string())
+        .nullable()
+        .default(null)
+        .describe('Labels triage may set; null: all labels of the repository but those of patchfleet.'),
+    })
+    .prefault({}),
+  batch: z
+    .strictObject({
+      quiet_seconds: z
+        .int()
+        .min(1)
+        .max(3600)
+        .default(30)
+        .describe('A batch begins when no issue was added for this long.'),
+      max_issues: z
+        .int()
+        .min(1)
+        .max(100)
+        .default(20)
+        .describe('Issues of one batch; the rest waits for the next.'),
+      pull_requests: z
+        .enum(['combined', 'per_issue'])
+        .default('combined')
+        .describe('One pull request for the batch, or one for each issue.'),
+    })
+    .prefault({}),
+  campaigns: z
+    .array(
+      z.strictObject({
+        name: z
+          .string()
+          .regex(/^[a-z0-9][a-z0-9-]{0,39}$/)
+          .describe('Name of the campaign.'),
+        branch: z.string().min(1).describe('A push to this branch starts it.'),
+        instruction: z.string().min(1).max(20_000).describe('What is to be done.'),
+      }),
+    )
+    .max(10)
+    .default([])
+    .describe('Standing instructions, started by a push.'),
   commands: z
     .array(commandAgentSchema)
     .max(10)

@@ -1,5 +1,6 @@
 import type { Octokit } from '@octokit/rest';
 import type { ChangeSet } from '../domain/change.ts';
+import type { FileMode, PatchEntry } from '../domain/patch.ts';
 import type { RepositoryRef } from '../domain/task.ts';
 
 /** A REST client that acts as one installation, with throttling, retries of safe requests, and fresh tokens. */
@@ -17,7 +18,7 @@ export interface GitHub {
 }
 
 /** A bare repository on the host that follows one GitHub repository. */
-export interface Mirror {
+export interface Mirror extends MirrorWriter {
   readonly dir: string;
   /** Brings the objects of the pull request's head and base in; refs are private. `commit_missing` where gone. */
   fetchPullRequest(number: number, headSha: string, baseSha: string, signal: AbortSignal): Promise<void>;
@@ -36,6 +37,39 @@ export interface Mirror {
   listTree(commit: string): Promise<string[]>;
   /** Sizes of blobs in bytes, by blob id; ids that are not there are left out. */
   blobSizes(blobs: readonly string[]): Promise<ReadonlyMap<string, number>>;
+}
+
+/** A change to a tree: content for a file, null to remove it. */
+export interface TreeChange {
+  readonly path: string;
+  readonly file:
+    | { readonly mode: FileMode; readonly content: Buffer }
+    | { readonly mode: string; readonly blob: string }
+    | null;
+}
+
+export type MergeResult =
+  | { readonly clean: true; readonly tree: string }
+  /** Paths in conflict, sorted. */
+  | { readonly clean: false; readonly conflicts: readonly string[] };
+
+/** The writing side of a mirror. Objects are added, no ref of GitHub's is touched, and no work tree exists. */
+export interface MirrorWriter {
+  /** Tree of `base` (a commit or tree) with the changes applied; content is hashed raw, without filters. */
+  writeTree(base: string, changes: readonly TreeChange[], signal?: AbortSignal): Promise<string>;
+  /** A commit object; author, committer and date are fixed, so that the same arguments give the same commit. */
+  commitTree(tree: string, parents: readonly string[], message: string): Promise<string>;
+  /** Three-way merge of two commits by `git merge-tree --write-tree`; their merge base decides. */
+  mergeTrees(ours: string, theirs: string): Promise<MergeResult>;
+  treeOf(commit: string): Promise<string>;
+  /** What differs between two trees or commits, without rename detection, sorted by path. */
+  compareTrees(from: string, to: string): Promise<PatchEntry[]>;
+  /** `git diff --binary --full-index` between two trees or commits; `diff_too_large` beyond `maxBytes`. */
+  patchText(from: string, to: string, maxBytes: number): Promise<Buffer>;
+  readBlob(blob: string, maxBytes: number): Promise<Buffer>;
+  /** Brings a branch's head in; null when the branch does not exist. */
+  fetchBranch(branch: string, signal: AbortSignal): Promise<string | null>;
+  isAncestor(ancestor: string, descendant: string): Promise<boolean>;
 }
 
 export interface ChangesOptions {

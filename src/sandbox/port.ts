@@ -1,3 +1,5 @@
+import type { RefusalRule } from '../domain/patch.ts';
+
 /** What the rest of the product may know of sandboxes. */
 
 /**
@@ -18,6 +20,19 @@ export interface Sandbox {
   search(pattern: string, options: CallOptions & { path?: string; limit?: number }): Promise<SearchResult>;
   /** Runs a program, no shell. Never rejects for what the program did; see {@link RunResult}. */
   run(argv: readonly string[], options: CallOptions & RunOptions): Promise<RunResult>;
+  /** Writes a whole file, making its directories; `executable` null keeps the mode of a file that is there. */
+  write(path: string, content: string, options: CallOptions & { executable?: boolean | null }): Promise<void>;
+  /**
+   * Replaces `old` by `replacement` in a text file. `old` must occur exactly once, or once when white space
+   * is not counted; else nothing is written and the answer shows the nearest text.
+   */
+  edit(path: string, old: string, replacement: string, options: CallOptions): Promise<EditResult>;
+  remove(path: string, options: CallOptions): Promise<void>;
+  /**
+   * Stops the container and compares the workspace with its snapshot. After this only {@link close} works.
+   * Nothing in the workspace is followed, executed or opened unless it is a regular file.
+   */
+  harvest(signal: AbortSignal): Promise<readonly HarvestEntry[]>;
   /** Stops and removes container and workspace. Never rejects; safe to call twice. */
   close(): Promise<void>;
 }
@@ -71,6 +86,28 @@ export interface RunResult {
   readonly spawnError: string | null;
   readonly durationMs: number;
 }
+
+export interface EditResult {
+  readonly edited: boolean;
+  /** 1-based first line of the replaced text; of the nearest text where nothing was edited; null: nothing is near. */
+  readonly line: number | null;
+  /** Where nothing was edited: why, and the nearest text of the file. */
+  readonly explanation: string;
+}
+
+/** Something in the workspace that is not as the snapshot has it. Sorted by path. */
+export type HarvestEntry =
+  | {
+      readonly kind: 'file';
+      readonly path: string;
+      readonly executable: boolean;
+      readonly bytes: number;
+      /** Opened without following links; fails when it is no longer the regular file that was seen. */
+      readonly read: () => Promise<Buffer>;
+    }
+  | { readonly kind: 'deleted'; readonly path: string }
+  /** What cannot be part of a patch; `path` is escaped where it is not plain UTF-8. */
+  | { readonly kind: 'refused'; readonly path: string; readonly rule: RefusalRule; readonly reason: string };
 
 export interface SandboxRequest {
   readonly taskId: string;
