@@ -1,0 +1,57 @@
+import type { Verdict, VerificationCommand, VerificationReport } from '../domain/verification.ts';
+
+/** What the rest of the product knows of verifying and merging. */
+
+/** Who pays for a verification: its sandboxes carry this attempt's label. */
+export interface VerificationContext {
+  readonly taskId: string;
+  readonly attemptId: string;
+  readonly repository: { readonly id: number; readonly mirrorDir: string };
+  readonly commands: readonly VerificationCommand[];
+  /** Wall-clock limit of each command, milliseconds. */
+  readonly commandMs: number;
+  readonly signal: AbortSignal;
+  readonly onProgress: () => void;
+}
+
+export interface Verifier {
+  /** The report of that commit's tree: made once per tree, commands and image, then kept. */
+  report(commit: string, context: VerificationContext): Promise<VerificationReport>;
+  /**
+   * Judges `commit` against `base`: new failures alone count, and what fails is run once more before it is
+   * believed. Where there are no commands everything passes, and the verdict says so by its empty lists.
+   */
+  judge(base: string, commit: string, context: VerificationContext): Promise<Verdict>;
+}
+
+/** One finished patch that asks to be merged, in the order of its row. */
+export interface MergePatch {
+  readonly subtaskId: string;
+  readonly row: number;
+  readonly title: string;
+  /** Commit of the patch in the mirror; its parent is the base it was made on. */
+  readonly commit: string;
+}
+
+/** A subtask whose work is not in the candidate. */
+export interface LeftOut {
+  readonly subtaskId: string;
+  readonly row: number;
+  /** `conflict`: with the target or an earlier patch; `verification`: the checks fail with it; else its failure's code. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** What merging gives. `commit` null: nothing is left to publish, and `leftOut` says why. */
+export interface Candidate {
+  /** The target's head the candidate stands on. */
+  readonly targetSha: string;
+  readonly commit: string | null;
+  readonly tree: string | null;
+  /** Rows that are in it, ascending. */
+  readonly merged: readonly number[];
+  readonly leftOut: readonly LeftOut[];
+  readonly verdict: Verdict | null;
+  /** Verifications that were run, kept ones not counted. */
+  readonly verifications: number;
+}
