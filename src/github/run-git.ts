@@ -45,6 +45,9 @@ const settings = [
   'credential.helper=',
   // Git would send the header on to wherever it is led.
   'http.followRedirects=false',
+  // A fetch whose worker was killed must not wait for a silent server for ever: 1 byte/s over 120 s.
+  'http.lowSpeedLimit=1',
+  'http.lowSpeedTime=120',
   'gc.auto=0',
   'maintenance.auto=false',
   'fetch.writeCommitGraph=false',

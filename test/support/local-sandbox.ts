@@ -23,7 +23,11 @@ export async function createLocalSandbox(files: Readonly<Record<string, string>>
       readLines(workspace, { op: 'read', path, start, end: end ?? null }, signal),
     search: () => Promise.reject(new Error('searching wants a container')),
     run: (argv, { signal, wallMs, cwd = '', env = {}, idleMs = null, maxBuffer = 256 * 1024, stdin = '' }) =>
-      runCommand(workspace, { op: 'run', argv, cwd, env, wallMs, idleMs, maxBuffer, stdin }, signal),
+      runCommand(
+        { workspace, alone: false },
+        { op: 'run', argv, cwd, env, wallMs, idleMs, maxBuffer, stdin },
+        signal,
+      ),
     close: () => rm(workspace, { recursive: true, force: true }),
   };
 }

@@ -1,13 +1,13 @@
 import { queryRows } from './data-directory.ts';
 import { tail } from './start-app.ts';
-import { until } from './until.ts';
+import { type UntilOptions, until } from './until.ts';
 import type { World } from './world.ts';
 
 /**
  * Waits until the check run of the head is completed, and returns it. Fails at once when an app ended by itself;
  * after `limitMs` with the state of the check runs and the end of the logs.
  */
-export async function untilDone(world: World, headSha: string, options: { limitMs?: number } = {}) {
+export async function untilDone(world: World, headSha: string, options: UntilOptions = {}) {
   const { github, repository } = world;
   return until(
     `the check run of ${headSha.slice(0, 12)} is completed`,
@@ -22,7 +22,7 @@ export async function untilDone(world: World, headSha: string, options: { limitM
 }
 
 /** Waits until nothing is left to do in the rows: every task finished, every delivery settled. */
-export async function untilIdle(world: World, options: { limitMs?: number; dataDir?: string } = {}) {
+export async function untilIdle(world: World, options: UntilOptions & { dataDir?: string } = {}) {
   await world.github.settled();
   await until(
     'all work is done',

@@ -1,5 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+export interface UntilOptions {
+  /** Default 60,000. */
+  readonly limitMs?: number;
+  /** Default 50. */
+  readonly everyMs?: number;
+  readonly describe?: () => string | Promise<string>;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /**
  * Asks again and again until there is an answer that is not null, false or undefined, and returns it. Fails after
  * `limitMs` with what `describe` says of the state then. Waits for conditions, never for time.
@@ -7,10 +16,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 export async function until<T>(
   what: string,
   ask: () => T | Promise<T>,
-  options: { limitMs?: number; everyMs?: number; describe?: () => string | Promise<string> } = {},
+  options: UntilOptions = {},
 ): Promise<Exclude<T, null | undefined | false>> {
-  const { limitMs = 60_000, everyMs = 50 } = options;
-  for (const limit = performance.now() + limitMs; ; await delay(everyMs)) {
+  const { limitMs = 60_000, everyMs = 50, signal } = options;
+  for (const limit = performance.now() + limitMs; ; await delay(everyMs, undefined, { signal })) {
+    signal?.throwIfAborted();
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) {
       return answer as Exclude<T, null | undefined | false>;

@@ -68,11 +68,11 @@ export function netOf(gross, rate) {
     `
 /** A cookie for a new session. */
 export function sessionCookie() {
-  const token = Math.random().toString(36).slice(2);
+  const token = String(Math.random());
   return setCookie('session', token, { maxAge: 3600 });
 }
 `,
-    fault('weak-random', '  const token = Math.random().toString(36).slice(2);'),
+    fault('weak-random', '  const token = String(Math.random());'),
   ),
   append(
     'packages/http/src/middleware.js',
@@ -136,11 +136,11 @@ export function productQuery(sku) {
     `
 /** A code for a new coupon; whoever knows it has the discount. */
 export function newCouponCode() {
-  const tokenPart = () => Math.random().toString(36).slice(2, 6).toUpperCase();
+  const tokenPart = () => String(Math.random()).slice(2, 6);
   return \`\${tokenPart()}-\${tokenPart()}\`;
 }
 `,
-    fault('weak-random', '  const tokenPart = () => Math.random().toString(36).slice(2, 6).toUpperCase();'),
+    fault('weak-random', '  const tokenPart = () => String(Math.random()).slice(2, 6);'),
   ),
   append(
     'packages/orders/src/invoice.js',
