@@ -125,6 +125,31 @@ export const failureKinds = {
     remedy:
       'Split the pull request, ignore generated files with `review.ignore`, or raise `limits.diff_mib`.',
   },
+  verification_failed: {
+    class: 'permanent',
+    title: 'The checks of the repository fail with the patch',
+    remedy: 'See the failing checks in the verification log; fix them by hand or ask again with more detail.',
+  },
+  merge_conflict: {
+    class: 'conflict',
+    title: 'The patch conflicts with the target branch or with another patch',
+    remedy: 'Ask again: the next run starts from the new base.',
+  },
+  patch_refused: {
+    class: 'permanent',
+    title: 'The patch changes what it must not change',
+    remedy: 'Ask for the change by its path, or change the protected files by hand.',
+  },
+  plan_invalid: {
+    class: 'permanent',
+    title: 'No valid plan could be made',
+    remedy: 'Say more exactly what is to be changed and where.',
+  },
+  target_moving: {
+    class: 'transient',
+    title: 'The target branch moved faster than the result could be verified',
+    remedy: 'Ask again when the branch is quieter.',
+  },
   cancelled: {
     class: 'permanent',
     title: 'The task was cancelled',

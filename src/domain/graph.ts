@@ -1,5 +1,5 @@
 import type { Failure } from './failure.ts';
-import type { AttemptStatus, SubtaskStatus, TaskOutcome } from './task.ts';
+import type { AttemptStatus, SubtaskKind, SubtaskStatus, TaskOutcome } from './task.ts';
 
 /** The graph of a task as the scheduler sees it, and what it may decide about it. */
 
@@ -9,6 +9,9 @@ export interface GraphRow {
   readonly status: SubtaskStatus;
   /** Ids of the rows this one waits for. */
   readonly dependsOn: readonly string[];
+  /** Whether it needs what it depends on to have succeeded, or only to be over. */
+  readonly waitsFor: 'success' | 'end';
+  readonly kind: SubtaskKind;
   readonly complexity: number;
   /** Attempts that failed by themselves. */
   readonly failures: number;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { SubtaskKind } from './task.ts';
 
 /** The task matrix: one row is one subtask. What an agent gets is one row and the shared contract. */
 
@@ -34,6 +35,12 @@ export interface PlannedRow {
   readonly title: string;
   /** Name of the agent in the configuration. */
   readonly agent: string;
+  /** Default `agent`. */
+  readonly kind?: SubtaskKind;
+  /** Starts once what it depends on succeeded (the default), or once that has ended, however. */
+  readonly waitsFor?: 'success' | 'end';
+  /** The issue of a batch it works for; null or left out: the whole task. */
+  readonly issue?: number | null;
   readonly matrix: MatrixRow;
   readonly dependsOn: readonly number[];
   /** Complexity score of the shard; see planning/complexity.ts. */

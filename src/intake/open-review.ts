@@ -20,7 +20,7 @@ export async function openReview(
 ): Promise<{ task: Task; created: boolean }> {
   const { store, queue } = ports;
   const { repository } = pull;
-  const priority = priorities[trigger.kind];
+  const priority = trigger.kind === 'command' ? priorities.command : priorities.pull_request;
   const create = (key: string) =>
     store.tasks.create({
       kind: 'review',

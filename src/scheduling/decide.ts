@@ -1,6 +1,6 @@
 import { failureKinds } from '../domain/failure.ts';
 import type { Action, GraphRow } from '../domain/graph.ts';
-import type { SubtaskStatus, TaskOutcome } from '../domain/task.ts';
+import { isOpen, type SubtaskStatus, type TaskOutcome } from '../domain/task.ts';
 
 /**
  * The scheduler's one decision: from the rows of a task to what happens next. Pure; `advance` applies it in
@@ -48,7 +48,7 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
   for (let spread = true; spread; ) {
     spread = false;
     for (const row of rows) {
-      if (status.get(row.id) !== 'waiting') continue;
+      if (status.get(row.id) !== 'waiting' || row.waitsFor === 'end') continue;
       const broken = row.dependsOn.find((id) =>
         ['failed', 'cancelled', 'skipped'].includes(status.get(id) ?? 'failed'),
       );
@@ -68,7 +68,8 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
   // 3. Starts: what is ready, the longest remaining path first, within the limit.
   const live = rows.filter((row) => status.get(row.id) === 'running').length;
   const ready = rows.filter(
-    (row) => status.get(row.id) === 'waiting' && row.dependsOn.every((id) => status.get(id) === 'succeeded'),
+    (row) =>
+      status.get(row.id) === 'waiting' && row.dependsOn.every((id) => met(row, status.get(id) ?? 'failed')),
   );
   const due = ready.filter((row) => (notBefore.get(row.id) ?? 0) <= now);
   const length = remainingPath(rows);
@@ -82,7 +83,7 @@ export function decide(rows: readonly GraphRow[], limits: DecideLimits, now: num
   // 4. The end, or the next time to look.
   const open = rows.filter((row) => ['waiting', 'running'].includes(status.get(row.id) ?? ''));
   if (open.length === 0) {
-    actions.push({ type: 'settle', outcome: outcomeOf(rows.map((row) => status.get(row.id) ?? 'failed')) });
+    actions.push({ type: 'settle', outcome: outcomeOf(rows, (row) => status.get(row.id) ?? 'failed') });
   } else {
     const later = ready.map((row) => notBefore.get(row.id) ?? 0).filter((at) => at > now);
     if (later.length > 0) actions.push({ type: 'wake', at: Math.min(...later) });
@@ -126,8 +127,17 @@ function remainingPath(rows: readonly GraphRow[]): Map<string, number> {
   return length;
 }
 
-function outcomeOf(statuses: readonly SubtaskStatus[]): TaskOutcome {
-  const succeeded = statuses.filter((status) => status === 'succeeded').length;
-  if (succeeded === statuses.length) return 'succeeded';
-  return succeeded === 0 ? 'failed' : 'partial';
+/** Whether a dependency in that status lets the row start. */
+function met(row: GraphRow, dependency: SubtaskStatus): boolean {
+  return row.waitsFor === 'end' ? !isOpen(dependency) : dependency === 'succeeded';
+}
+
+/** Rows of agents are the work; a row that integrates can spoil it, not make it. */
+function outcomeOf(rows: readonly GraphRow[], statusOf: (row: GraphRow) => SubtaskStatus): TaskOutcome {
+  const succeeded = rows.filter((row) => row.kind === 'agent' && statusOf(row) === 'succeeded').length;
+  const ended = rows.every((row) => statusOf(row) === 'succeeded');
+  if (ended) return 'succeeded';
+  const integrations = rows.filter((row) => row.kind === 'integrate');
+  const spoilt = integrations.length > 0 && integrations.every((row) => statusOf(row) !== 'succeeded');
+  return succeeded === 0 || spoilt ? 'failed' : 'partial';
 }

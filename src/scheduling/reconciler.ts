@@ -10,7 +10,7 @@ import type { Queue } from './port.ts';
  * time does it, by a lock.
  */
 export function createReconciler(deps: {
-  store: Pick<Store, 'due' | 'tryLock'>;
+  store: Pick<Store, 'due' | 'tasks' | 'tryLock'>;
   queue: Queue;
   timing: Timing;
 }): () => Promise<void> {
@@ -21,6 +21,7 @@ export function createReconciler(deps: {
     await store.tryLock('reconcile', async () => {
       for (const id of await store.due.deliveries(graceMs)) await queue.enqueue('admit', id);
       for (const id of await store.due.loseAttempts(timing.lease_ms)) await queue.enqueue('advance', id);
+      await store.tasks.releaseDue();
       for (const { id, priority } of await store.due.tasks('planning'))
         await queue.enqueue('plan', id, { priority });
       for (const { id, priority } of await store.due.tasks('running'))

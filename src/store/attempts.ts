@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, inArray, lt, or, sql } from 'drizzle-orm';
-import { fingerprint } from '../domain/finding.ts';
 import type { Database, Executor } from './database.ts';
 import type { Attempts, Claim, NewArtifact } from './port.ts';
-import { artifacts, attempts, findings, subtasks, tasks } from './schema.ts';
+import { artifacts, attempts, subtasks, tasks } from './schema.ts';
+import { storeResult } from './store-result.ts';
 
 /** Attempts and their results, fenced by epoch: what a worker writes counts only while its claim stands. */
 export function createAttempts(db: Database): Attempts {
@@ -66,32 +66,18 @@ export function createAttempts(db: Database): Attempts {
       db.transaction(async (tx) => {
         const attempt = await end(tx, claim, { status: 'succeeded', turns: result.turns });
         if (attempt === null) return false;
-        await tx
+        const [subtask] = await tx
           .update(subtasks)
           .set({
             status: 'succeeded',
             finishedAt: new Date(),
             failure: null,
             summary: result.summary,
-            refused: result.refused,
+            refused: result.refused ?? 0,
           })
-          .where(eq(subtasks.id, attempt.subtaskId));
-        const [subtask] = await tx
-          .select({ agent: subtasks.agent })
-          .from(subtasks)
-          .where(eq(subtasks.id, attempt.subtaskId));
-        if (result.findings.length > 0)
-          await tx.insert(findings).values(
-            result.findings.map((finding, position) => ({
-              ...finding,
-              id: randomUUID(),
-              taskId: attempt.taskId,
-              subtaskId: attempt.subtaskId,
-              position,
-              agent: subtask?.agent ?? '',
-              fingerprint: fingerprint(finding),
-            })),
-          );
+          .where(eq(subtasks.id, attempt.subtaskId))
+          .returning({ agent: subtasks.agent });
+        await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
         return true;
       }),

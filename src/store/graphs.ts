@@ -53,6 +53,8 @@ async function readGraph(tx: Executor, taskId: string): Promise<GraphRow[]> {
     row: row.row,
     status: row.status,
     dependsOn: (dependsOn.get(row.id) ?? []).map((edge) => edge.dependsOn),
+    waitsFor: row.waitsFor,
+    kind: row.kind,
     complexity: row.complexity,
     failures: row.failures,
     deaths: row.deaths,

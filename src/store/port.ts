@@ -3,9 +3,23 @@ import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { Action, GraphRow } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
-import type { TaskOutcome } from '../domain/task.ts';
+import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
+import type { Triage } from '../domain/triage.ts';
+import type { VerificationReport } from '../domain/verification.ts';
 import type { BudgetLedger } from '../inference/port.ts';
-import type { artifacts, attempts, deliveries, findings, publications, subtasks, tasks } from './schema.ts';
+import type { Candidate } from '../merging/port.ts';
+import type {
+  artifacts,
+  attempts,
+  candidates,
+  deliveries,
+  findings,
+  patches,
+  publications,
+  subtasks,
+  tasks,
+  triages,
+} from './schema.ts';
 
 /** What the stages know of the store. Each interface is one file of this folder. */
 
@@ -16,6 +30,9 @@ export type Attempt = typeof attempts.$inferSelect;
 export type FindingRow = typeof findings.$inferSelect;
 export type Publication = typeof publications.$inferSelect;
 export type Artifact = typeof artifacts.$inferSelect;
+export type PatchRow = typeof patches.$inferSelect;
+export type CandidateRow = typeof candidates.$inferSelect;
+export type TriageRow = typeof triages.$inferSelect;
 
 export interface Store {
   readonly deliveries: Deliveries;
@@ -25,6 +42,7 @@ export interface Store {
   readonly views: Views;
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
+  readonly verifications: Verifications;
   readonly audit: Audit;
   readonly due: DueWork;
   /**
@@ -65,15 +83,18 @@ export type NewTask = Pick<
   | 'trigger'
   | 'config'
   | 'priority'
-> & {
-  /** Set when the task is over before it began (a broken repository file): it goes straight to publishing. */
-  readonly failure: Failure | null;
-};
+> &
+  Partial<Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'startAfter'>> & {
+    /** Begins in `held`: it waits for {@link Tasks.release}, or for its `startAfter`. */
+    readonly held?: boolean;
+    /** Set when the task is over before it began (a broken repository file): it goes straight to publishing. */
+    readonly failure: Failure | null;
+  };
 
 export interface Tasks {
   /**
-   * Inserts the task unless its key is known, and in the same transaction settles the open reviews of the
-   * same pull request as `superseded`. `superseded` holds the ids of those.
+   * Inserts the task unless its key is known. A review settles, in the same transaction, the open reviews of
+   * the same pull request as `superseded`; `superseded` holds the ids of those.
    */
   create(task: NewTask): Promise<{ task: Task; created: boolean; superseded: string[] }>;
   get(id: string): Promise<Task | null>;
@@ -92,6 +113,21 @@ export interface Tasks {
     plan: Plan,
     facts: { mergeBase: string; skipped: readonly SkippedFile[]; filesChanged: number },
   ): Promise<boolean>;
+  /**
+   * Adds an issue to the repository's gathering batch and moves its start to `task.startAfter`, or begins a
+   * batch with it. An issue that an open batch already has changes nothing. Where the batch that gathers has
+   * `maxIssues` already, it starts at once and the issue begins the next.
+   */
+  gather(task: NewTask, issue: SubjectIssue, maxIssues: number): Promise<{ task: Task; created: boolean }>;
+  /** `held -> planning`. False when it is not held. */
+  release(id: string): Promise<boolean>;
+  /** Held tasks whose time has come go to `planning`; returns them. */
+  releaseDue(): Promise<{ id: string; priority: number }[]>;
+  /**
+   * The target moved: an integrating subtask of a task in `publishing` runs again. False when the task is not
+   * in `publishing`.
+   */
+  reopenIntegration(id: string, subtaskId: string): Promise<boolean>;
   /** `publishing -> finished`, once everything was published. */
   finish(id: string): Promise<void>;
 }
@@ -114,20 +150,24 @@ export interface Attempts {
   /** The agent starts in this container. False as with {@link heartbeat}. */
   started(claim: Claim, containerId: string): Promise<boolean>;
   /** Stores findings and result in one transaction. False: refused by epoch, nothing was stored. */
-  succeed(
-    claim: Claim,
-    result: {
-      findings: readonly Finding[];
-      refused: number;
-      summary: string;
-      turns: number;
-      artifacts: readonly NewArtifact[];
-    },
-  ): Promise<boolean>;
+  succeed(claim: Claim, result: AttemptResult): Promise<boolean>;
   fail(claim: Claim, failure: Failure, artifacts: readonly NewArtifact[]): Promise<boolean>;
   /** The worker gives the attempt back unharmed (it is shutting down). */
   release(claim: Claim): Promise<void>;
   isLive(attemptId: string): Promise<boolean>;
+}
+
+/** What an attempt gave: the parts its kind of work has. */
+export interface AttemptResult {
+  readonly summary: string;
+  readonly turns: number;
+  readonly artifacts: readonly NewArtifact[];
+  readonly findings?: readonly Finding[];
+  readonly refused?: number;
+  /** Left out where nothing was changed. */
+  readonly patch?: Omit<PatchRow, 'subtaskId' | 'taskId'>;
+  readonly candidate?: Candidate;
+  readonly triage?: Triage;
 }
 
 export interface Graphs {
@@ -157,6 +197,10 @@ export interface TaskView {
   readonly subtasks: readonly Subtask[];
   readonly attempts: readonly Attempt[];
   readonly findings: readonly FindingRow[];
+  /** By row. */
+  readonly patches: readonly PatchRow[];
+  readonly candidates: readonly CandidateRow[];
+  readonly triages: readonly TriageRow[];
   readonly spend: { readonly calls: number; readonly tokens: number; readonly costMicros: number };
 }
 
@@ -181,6 +225,13 @@ export interface Publications {
   ): Promise<void>;
   /** Given up for good. */
   fail(key: string, failure: Failure): Promise<void>;
+}
+
+/** Reports of verified trees, by a key of tree, commands and image. */
+export interface Verifications {
+  get(key: string): Promise<VerificationReport | null>;
+  /** Keeps the first report of a key. */
+  put(key: string, report: VerificationReport): Promise<void>;
 }
 
 export interface Audit {

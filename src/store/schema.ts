@@ -19,14 +19,21 @@ import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Severity } from '../domain/finding.ts';
 import type { MatrixRow } from '../domain/matrix.ts';
+import type { PatchEntry } from '../domain/patch.ts';
 import type {
   AttemptStatus,
+  SubjectIssue,
+  SubjectKind,
+  SubtaskKind,
   SubtaskStatus,
   TaskKind,
   TaskOutcome,
   TaskPhase,
   Trigger,
 } from '../domain/task.ts';
+import type { Triage } from '../domain/triage.ts';
+import type { Verdict, VerificationReport } from '../domain/verification.ts';
+import type { Candidate } from '../merging/port.ts';
 
 /**
  * The rows that are the truth (design decision 1). The queue can be rebuilt from them: what is due is a
@@ -74,6 +81,8 @@ export const tasks = pgTable(
     repositoryId: big('repository_id').notNull(),
     owner: text('owner').notNull(),
     repo: text('repo').notNull(),
+    subject: text('subject').$type<SubjectKind>().notNull().default('pull_request'),
+    /** Of the pull request or issue; 0 for a branch. */
     pullNumber: integer('pull_number').notNull(),
     headSha: text('head_sha').notNull(),
     baseSha: text('base_sha').notNull(),
@@ -81,6 +90,16 @@ export const tasks = pgTable(
     /** Title and body of the pull request, frozen at trigger time: data, never instructions. */
     pullTitle: text('pull_title').notNull(),
     pullBody: text('pull_body').notNull(),
+    /** What was asked for, in the words of whoever asked: data, never instructions to us. */
+    instruction: text('instruction').notNull().default(''),
+    /** The issues of a batch. */
+    issues: jsonb('issues').$type<SubjectIssue[]>().notNull().default([]),
+    /** Branch the result goes to; empty for what changes nothing. */
+    targetRef: text('target_ref').notNull().default(''),
+    /** The head is in another repository: nothing can be pushed to it. */
+    fork: boolean('fork').notNull().default(false),
+    /** A held task begins then; null: when it is approved. */
+    startAfter: at('start_after'),
     trigger: jsonb('trigger').$type<Trigger>().notNull(),
     /** The repository file as it was on the base branch at trigger time; null when it could not be read. */
     config: jsonb('config').$type<RepositoryConfig>(),
@@ -114,6 +133,10 @@ export const subtasks = pgTable(
       .references(() => tasks.id, { onDelete: 'cascade' }),
     /** 0-based position in the plan; results are ordered by it. */
     row: integer('row').notNull(),
+    kind: text('kind').$type<SubtaskKind>().notNull().default('agent'),
+    waitsFor: text('waits_for').$type<'success' | 'end'>().notNull().default('success'),
+    /** The issue of a batch it works for. */
+    issue: integer('issue'),
     title: text('title').notNull(),
     agent: text('agent').notNull(),
     matrix: jsonb('matrix').$type<MatrixRow>().notNull(),
@@ -235,6 +258,56 @@ export const findings = pgTable(
   (t) => [unique('findings_position').on(t.subtaskId, t.position), index('findings_task').on(t.taskId)],
 );
 
+/** What the agent of a subtask changed, after it passed scope, policy and verification. */
+export const patches = pgTable('patches', {
+  subtaskId: uuid('subtask_id')
+    .primaryKey()
+    .references(() => subtasks.id, { onDelete: 'cascade' }),
+  taskId: uuid('task_id')
+    .notNull()
+    .references(() => tasks.id, { onDelete: 'cascade' }),
+  baseCommit: text('base_commit').notNull(),
+  tree: text('tree').notNull(),
+  /** A commit in the mirror; made anew from the artifact where the mirror lacks it. */
+  commit: text('commit').notNull(),
+  entries: jsonb('entries').$type<PatchEntry[]>().notNull(),
+  /** `git diff --binary` against the base, as an artifact. */
+  digest: text('digest').notNull(),
+  verdict: jsonb('verdict').$type<Verdict>().notNull(),
+});
+
+/** What an integrating subtask gave: the newest one counts. */
+export const candidates = pgTable('candidates', {
+  subtaskId: uuid('subtask_id')
+    .primaryKey()
+    .references(() => subtasks.id, { onDelete: 'cascade' }),
+  taskId: uuid('task_id')
+    .notNull()
+    .references(() => tasks.id, { onDelete: 'cascade' }),
+  candidate: jsonb('candidate').$type<Candidate>().notNull(),
+  /** Times it was made, since the target moved. */
+  rounds: integer('rounds').notNull().default(1),
+  createdAt: at('created_at').notNull().defaultNow(),
+});
+
+/** Reports of trees; see domain/verification.ts. The key holds tree, commands and image. */
+export const verifications = pgTable('verifications', {
+  key: text('key').primaryKey(),
+  report: jsonb('report').$type<VerificationReport>().notNull(),
+  createdAt: at('created_at').notNull().defaultNow(),
+});
+
+/** What triage found out about an issue. */
+export const triages = pgTable('triages', {
+  subtaskId: uuid('subtask_id')
+    .primaryKey()
+    .references(() => subtasks.id, { onDelete: 'cascade' }),
+  taskId: uuid('task_id')
+    .notNull()
+    .references(() => tasks.id, { onDelete: 'cascade' }),
+  triage: jsonb('triage').$type<Triage>().notNull(),
+});
+
 /** One idempotent effect on GitHub (design decision 9). */
 export const publications = pgTable(
   'publications',
@@ -242,7 +315,9 @@ export const publications = pgTable(
     /** e.g. `check:<repository>:<head>`, `review:<task>`, `comment:<task>`, `reaction:<comment>`. */
     key: text('key').primaryKey(),
     taskId: uuid('task_id').references(() => tasks.id, { onDelete: 'cascade' }),
-    kind: text('kind').$type<'check_run' | 'review' | 'comment' | 'reaction'>().notNull(),
+    kind: text('kind')
+      .$type<'check_run' | 'review' | 'comment' | 'reaction' | 'branch' | 'pull_request' | 'labels'>()
+      .notNull(),
     /** `sending`: a write began and its answer was never stored: look the marker up before writing again. */
     status: text('status').$type<'pending' | 'sending' | 'done' | 'failed'>().notNull().default('pending'),
     /** GitHub's id of the object, once known. */

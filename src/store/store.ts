@@ -10,6 +10,7 @@ import { underLock } from './locks.ts';
 import type { Store } from './port.ts';
 import { createPublications } from './publications.ts';
 import { createTasks } from './tasks.ts';
+import { createVerifications } from './verifications.ts';
 import { createViews } from './views.ts';
 
 /** The store over an open database. `taskTokens`: the token budget of a task. */
@@ -28,6 +29,7 @@ export function createStore(
     graphs: createGraphs(db),
     views: createViews(db),
     publications: createPublications(db),
+    verifications: createVerifications(db),
     ledger: createBudgetLedger(db, options.taskTokens),
     audit: createAudit(db),
     due: createDueWork(db),

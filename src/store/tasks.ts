@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { and, desc, eq, inArray, ne, sql } from 'drizzle-orm';
+import { and, desc, eq, inArray, lte, ne, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
+import { gatherIssue } from './gather-issue.ts';
 import type { Task, Tasks } from './port.ts';
 import { attempts, dependencies, subtasks, tasks } from './schema.ts';
 
@@ -15,13 +16,16 @@ export function createTasks(db: Database): Tasks {
         );
         const [known] = await tx.select().from(tasks).where(eq(tasks.key, task.key));
         if (known !== undefined) return { task: known, created: false, superseded: [] };
-        const superseded = await supersede(tx, task.repositoryId, task.pullNumber);
+        const superseded =
+          task.kind === 'review' ? await supersede(tx, task.repositoryId, task.pullNumber) : [];
+        const { held, ...columns } = task;
         const over = task.failure !== null;
         const [created] = await tx
           .insert(tasks)
           .values({
-            ...task,
+            ...columns,
             id: randomUUID(),
+            ...(held === true ? { phase: 'held' as const } : {}),
             ...(over
               ? { phase: 'publishing' as const, outcome: 'failed' as const, settledAt: new Date() }
               : {}),
@@ -74,6 +78,9 @@ export function createTasks(db: Database): Tasks {
             id: ids[index] ?? randomUUID(),
             taskId: id,
             row: index,
+            kind: row.kind ?? 'agent',
+            waitsFor: row.waitsFor ?? 'success',
+            issue: row.issue ?? null,
             title: row.title,
             agent: row.agent,
             matrix: row.matrix,
@@ -85,6 +92,39 @@ export function createTasks(db: Database): Tasks {
           row.dependsOn.map((on) => ({ subtaskId: ids[index] ?? '', dependsOn: ids[on] ?? '' })),
         );
         if (edges.length > 0) await tx.insert(dependencies).values(edges);
+        return true;
+      }),
+
+    gather: (task, issue, maxIssues) => gatherIssue(db, task, issue, maxIssues),
+
+    release: async (id) => {
+      const rows = await db
+        .update(tasks)
+        .set({ phase: 'planning', updatedAt: new Date() })
+        .where(and(eq(tasks.id, id), eq(tasks.phase, 'held')))
+        .returning({ id: tasks.id });
+      return rows.length > 0;
+    },
+
+    releaseDue: () =>
+      db
+        .update(tasks)
+        .set({ phase: 'planning', updatedAt: new Date() })
+        .where(and(eq(tasks.phase, 'held'), lte(tasks.startAfter, new Date())))
+        .returning({ id: tasks.id, priority: tasks.priority }),
+
+    reopenIntegration: (id, subtaskId) =>
+      db.transaction(async (tx) => {
+        const [task] = await tx
+          .update(tasks)
+          .set({ phase: 'running', outcome: null, settledAt: null, updatedAt: new Date() })
+          .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')))
+          .returning({ id: tasks.id });
+        if (task === undefined) return false;
+        await tx
+          .update(subtasks)
+          .set({ status: 'waiting', finishedAt: null, failures: 0, failure: null })
+          .where(and(eq(subtasks.id, subtaskId), eq(subtasks.taskId, id), eq(subtasks.kind, 'integrate')));
         return true;
       }),
 
@@ -105,6 +145,7 @@ async function supersede(tx: Executor, repositoryId: number, pullNumber: number)
       and(
         eq(tasks.repositoryId, repositoryId),
         eq(tasks.pullNumber, pullNumber),
+        eq(tasks.kind, 'review'),
         inArray(tasks.phase, ['planning', 'running']),
       ),
     );
@@ -126,7 +167,7 @@ export async function settle(
   const [task] = await tx
     .update(tasks)
     .set({ phase: 'publishing', outcome, failure, settledAt: new Date(), updatedAt: new Date() })
-    .where(and(eq(tasks.id, id), inArray(tasks.phase, ['planning', 'running'])))
+    .where(and(eq(tasks.id, id), inArray(tasks.phase, ['held', 'planning', 'running'])))
     .returning({ id: tasks.id });
   if (task === undefined) return false;
   const now = new Date();

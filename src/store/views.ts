@@ -1,11 +1,21 @@
 import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
 import type { Task, TaskView, Views } from './port.ts';
-import { attempts, findings, publications, subtasks, tasks, usage } from './schema.ts';
+import {
+  attempts,
+  candidates,
+  findings,
+  patches,
+  publications,
+  subtasks,
+  tasks,
+  triages,
+  usage,
+} from './schema.ts';
 
 type Snapshot = Executor & Pick<Database, 'selectDistinctOn'>;
 
-/** What people are shown of tasks. Five queries whatever the number of tasks, all of one moment. */
+/** What people are shown of tasks. A fixed number of queries whatever the number of tasks, all of one moment. */
 export function createViews(db: Database): Views {
   const atOneMoment = <T>(read: (tx: Snapshot) => Promise<T>): Promise<T> =>
     db.transaction(read, { isolationLevel: 'repeatable read', accessMode: 'read only' });
@@ -72,6 +82,19 @@ async function viewsOf(tx: Executor, found: readonly Task[]): Promise<TaskView[]
     .innerJoin(subtasks, eq(findings.subtaskId, subtasks.id))
     .where(inArray(findings.taskId, ids))
     .orderBy(asc(subtasks.row), asc(findings.position));
+  const changed = await tx
+    .select(getTableColumns(patches))
+    .from(patches)
+    .innerJoin(subtasks, eq(patches.subtaskId, subtasks.id))
+    .where(inArray(patches.taskId, ids))
+    .orderBy(asc(subtasks.row));
+  const merged = await tx
+    .select(getTableColumns(candidates))
+    .from(candidates)
+    .innerJoin(subtasks, eq(candidates.subtaskId, subtasks.id))
+    .where(inArray(candidates.taskId, ids))
+    .orderBy(asc(subtasks.row));
+  const sorted = await tx.select().from(triages).where(inArray(triages.taskId, ids));
   const spent = await tx
     .select({
       taskId: usage.taskId,
@@ -91,6 +114,9 @@ async function viewsOf(tx: Executor, found: readonly Task[]): Promise<TaskView[]
       subtasks: own(rows),
       attempts: own(tries),
       findings: own(reported),
+      patches: own(changed),
+      candidates: own(merged),
+      triages: own(sorted),
       spend: { calls, tokens, costMicros },
     };
   });

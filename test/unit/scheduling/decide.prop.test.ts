@@ -16,6 +16,8 @@ const graph = fc
         row: index,
         status: 'waiting',
         dependsOn: index === 0 ? [] : [...new Set(edges.map((edge) => `r${edge % index}`))],
+        waitsFor: 'success',
+        kind: 'agent',
         complexity,
         failures: 0,
         deaths: 0,

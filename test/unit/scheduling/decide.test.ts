@@ -11,6 +11,8 @@ function row(index: number, change: Partial<GraphRow> = {}): GraphRow {
     row: index,
     status: 'waiting',
     dependsOn: [],
+    waitsFor: 'success',
+    kind: 'agent',
     complexity: 1,
     failures: 0,
     deaths: 0,

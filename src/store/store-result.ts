@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import { sql } from 'drizzle-orm';
+import { fingerprint } from '../domain/finding.ts';
+import type { Executor } from './database.ts';
+import type { AttemptResult } from './port.ts';
+import { candidates, findings, patches, triages } from './schema.ts';
+
+/** Stores the parts of a result, inside the transaction that accepts it. */
+export async function storeResult(
+  tx: Executor,
+  owner: { taskId: string; subtaskId: string; agent: string },
+  result: AttemptResult,
+): Promise<void> {
+  const { agent, ...ids } = owner;
+  const { findings: found = [], patch, candidate, triage } = result;
+  if (found.length > 0)
+    await tx.insert(findings).values(
+      found.map((finding, position) => ({
+        ...finding,
+        ...ids,
+        id: randomUUID(),
+        position,
+        agent,
+        fingerprint: fingerprint(finding),
+      })),
+    );
+  if (patch !== undefined) await tx.insert(patches).values({ ...ids, ...patch });
+  if (triage !== undefined) await tx.insert(triages).values({ ...ids, triage });
+  if (candidate !== undefined)
+    await tx
+      .insert(candidates)
+      .values({ ...ids, candidate })
+      .onConflictDoUpdate({
+        target: candidates.subtaskId,
+        set: { candidate, rounds: sql`${candidates.rounds} + 1`, createdAt: new Date() },
+      });
+}
