@@ -59,7 +59,7 @@ export async function fetchCommits(
   if (gone.length > 0) throw new PatchfleetError('commit_missing', gone.join(', '));
 }
 
-const fetchArgs = [
+export const fetchArgs = [
   'fetch',
   '--quiet',
   '--no-tags',
@@ -68,11 +68,11 @@ const fetchArgs = [
   '--no-auto-maintenance',
 ];
 
-function refOf(sha: string): string {
+export function refOf(sha: string): string {
   return `refs/patchfleet/commits/${sha}/${randomUUID()}`;
 }
 
-async function absent(
+export async function absent(
   source: FetchSource,
   commits: readonly string[],
   signal: AbortSignal,
@@ -103,7 +103,7 @@ async function unreachable(
   return gone;
 }
 
-async function fetchOptions(source: FetchSource, signal: AbortSignal): Promise<GitOptions> {
+export async function fetchOptions(source: FetchSource, signal: AbortSignal): Promise<GitOptions> {
   const base = {
     gitDir: source.gitDir,
     signal,
@@ -115,7 +115,7 @@ async function fetchOptions(source: FetchSource, signal: AbortSignal): Promise<G
   return { ...base, httpHeader: { url: source.serverUrl, value: `Authorization: Basic ${credential}` } };
 }
 
-function isNotOnServer(error: unknown): boolean {
+export function isNotOnServer(error: unknown): boolean {
   return (
     error instanceof GitError &&
     /not our ref|couldn't find remote ref|unadvertised object|no such remote ref/i.test(error.stderr)
@@ -123,7 +123,7 @@ function isNotOnServer(error: unknown): boolean {
 }
 
 /** Git tells HTTP failures in words alone (LC_ALL=C keeps them English). */
-function classified(error: unknown): unknown {
+export function classified(error: unknown): unknown {
   if (!(error instanceof GitError) || error.code !== 'git_failed') return error;
   const { stderr, detail } = error;
   if (

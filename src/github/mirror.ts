@@ -1,9 +1,11 @@
 import type { RepositoryRef } from '../domain/task.ts';
+import { fetchBranch } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
 import { fetchCommits, requireSha } from './mirror-fetch.ts';
 import { blobSizes, listTree, readBlob } from './mirror-objects.ts';
-import type { Mirror, Mirrors } from './port.ts';
+import { createMirrorWriter } from './mirror-writer.ts';
+import type { Mirror, Mirrors, MirrorWriter } from './port.ts';
 import { runGit } from './run-git.ts';
 
 export interface MirrorsOptions {
@@ -37,12 +39,14 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         ...reader(gitDir),
         fetchPullRequest: (number, headSha, baseSha, signal) =>
           turn(repository.id, () => fetchCommits(source, number, [headSha, baseSha], signal)),
+        ...createMirrorWriter(gitDir),
+        fetchBranch: (branch, signal) => turn(repository.id, () => fetchBranch(source, branch, signal)),
       };
     },
   };
 }
 
-function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest'> {
+function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest' | keyof MirrorWriter> {
   return {
     dir: gitDir,
     has: async (commit) => {

@@ -19,6 +19,8 @@ export interface GitOptions {
   readonly httpHeader?: { readonly url: string; readonly value: string };
   /** Allows `file:` remotes: tests only. */
   readonly allowFile?: boolean;
+  /** Further variables: an index of its own, an author. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export interface GitResult {
@@ -118,6 +120,7 @@ function environment(options: GitOptions): Record<string, string> {
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
     GIT_OPTIONAL_LOCKS: '0',
+    ...options.env,
   };
   for (const name of passedOn) {
     const value = process.env[name];

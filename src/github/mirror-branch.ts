@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import {
+  absent,
+  classified,
+  type FetchSource,
+  fetchArgs,
+  fetchOptions,
+  isNotOnServer,
+  refOf,
+} from './mirror-fetch.ts';
+import { runGit } from './run-git.ts';
+
+/**
+ * The head of a branch on GitHub now, with all it reaches; null when there is no such branch. It arrives in a
+ * ref of its own (`refs/patchfleet/heads/<uuid>`), which is given up again: a ref named after the branch would be
+ * locked by fetches at once, and stand in the way when `a` goes and `a/b` comes. What holds the commit is a ref
+ * of the same kind as those of {@link fetchCommits}, made once per commit.
+ *
+ * Fails with `github_refused`, `github_unavailable`, `git_failed` or `cancelled`.
+ */
+export async function fetchBranch(
+  source: FetchSource,
+  branch: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const local = { gitDir: source.gitDir, signal };
+  const remote = `refs/heads/${branch}`;
+  // What is no ref name exists nowhere, and would mean something else in a refspec.
+  if (branch.includes('\0')) return null;
+  const named = await runGit(['check-ref-format', remote], { ...local, okCodes: [0, 1] });
+  if (named.exitCode !== 0) return null;
+  const arrival = `refs/patchfleet/heads/${randomUUID()}`;
+  try {
+    const options = await fetchOptions(source, signal);
+    await runGit([...fetchArgs, source.url, `+${remote}:${arrival}`], options);
+  } catch (error) {
+    if (isNotOnServer(error)) return null;
+    throw classified(error);
+  }
+  const { stdout } = await runGit(['rev-parse', '--verify', arrival], local);
+  const sha = stdout.toString('latin1').trim();
+  if ((await absent(source, [sha], signal)).length > 0) await runGit(['update-ref', refOf(sha), sha], local);
+  await runGit(['update-ref', '-d', arrival], local);
+  return sha;
+}
