@@ -112,12 +112,15 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   };
 }
 
-/** plugin-retry repeats whatever failed; it is told per request how often it may. */
+/**
+ * plugin-retry repeats whatever failed. A number of retries set on the request would overrule its list of
+ * statuses that are final, so it is set for writes alone: none.
+ */
 function readsAloneAreRepeated(Base: typeof ProbotOctokit): typeof ProbotOctokit {
   return Base.plugin((octokit) => {
     octokit.hook.before('request', (request) => {
-      const reads = request.method === 'GET' || request.method === 'HEAD';
-      request.request = { ...request.request, retries: reads ? 3 : 0 };
+      if (request.method === 'GET' || request.method === 'HEAD') return;
+      request.request = { ...request.request, retries: 0 };
     });
     return {};
   }) as typeof ProbotOctokit;

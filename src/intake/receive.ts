@@ -39,7 +39,7 @@ export function createReceiver(ports: ReceiverPorts): (request: WebhookRequest) 
     }
     const id = one(headers['x-github-delivery']);
     const event = one(headers['x-github-event']);
-    if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z_]{1,100}$/.test(event)) {
+    if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z0-9_]{1,100}$/.test(event)) {
       return { status: 400, message: 'X-GitHub-Delivery or X-GitHub-Event is missing or malformed' };
     }
     const payload = parseObject(text);
