@@ -46,7 +46,7 @@ describe('the environment', () => {
     expect(read.ok && [read.value.PRIVATE_KEY, 'PRIVATE_KEY_PATH' in read.value]).toEqual([key, false]);
   });
 
-  it.each([
+  it.each<[string, NodeJS.ProcessEnv, Record<string, string>]>([
     [
       'everything missing',
       {},
@@ -69,7 +69,7 @@ describe('the environment', () => {
       { PRIVATE_KEY_PATH: '"/none" cannot be read: ENOENT' },
     ],
   ])('with %s is refused, all problems at once', (_name, variables, expected) => {
-    const read = readEnvironment({ ...variables }, noFile);
+    const read = readEnvironment(variables, noFile);
     const problems = read.ok ? [] : read.problems;
     expect(Object.fromEntries(problems.map((problem) => [problem.key, problem.message]))).toEqual(expected);
     expect(JSON.stringify(problems)).not.toContain('secret text');
