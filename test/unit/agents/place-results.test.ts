@@ -73,6 +73,15 @@ describe('placeResults', () => {
     expect(placeResults([raw(), raw({ message: 'Again.' })], [change], files).findings).toEqual([finding()]);
   });
 
+  it('keeps nothing that cannot be stored', () => {
+    const result = raw({ rule: '\0', message: 'a\0b', fix: { startLine: 11, endLine: 11, text: 'x\0' } });
+    expect(placeResults([result], [change], files).findings).toEqual([
+      finding({ rule: 'finding', title: 'ab', body: 'ab', replacement: 'x' }),
+    ]);
+    const nul = new Map([['a.ts', splitLines(text.replace('two', 't\0o'))]]);
+    expect(placeResults([raw()], [change], nul)).toEqual({ findings: [], outside: 0, refused: 1 });
+  });
+
   it('quotes the diff where the file cannot be read whole', () => {
     expect(placeResults([raw(), raw({ startLine: 9 })], [change], new Map([['a.ts', null]]))).toEqual({
       findings: [finding()],
