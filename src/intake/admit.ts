@@ -21,17 +21,25 @@ interface Settlement {
   readonly reason: string | null;
 }
 
-/** Tries a delivery gets before it is given up. */
+/** Tries a delivery gets before it is given up; with {@link pauseAfter} that is over half an hour. */
 export const triesPerDelivery = 8;
-/** Tries it gets while GitHub refuses for the rate: that passes, and says when. */
+/** Tries it gets while GitHub refuses for the rate: that passes, and GitHub says when. */
 const triesWhileLimited = 40;
-/** Where GitHub limits without saying until when, milliseconds. */
-const limitedPauseMs = 60_000;
 
-export function createAdmission(ports: AdmissionPorts): Admission {
-  const { store, queue, log } = ports;
+/** How long a delivery rests after its n-th try (counted from 1) failed, milliseconds: 5 s, 15 s, 45 s, ... */
+export function pauseAfter(tries: number): number {
+  return Math.min(15 * 60_000, 5000 * 3 ** (tries - 1));
+}
+
+/** `now`: milliseconds since the epoch. */
+export function createAdmission(ports: AdmissionPorts & { readonly now?: () => number }): Admission {
+  const { store, log, now = Date.now } = ports;
+  // The reconciler asks for every delivery that is not settled at each of its rounds, far too often for a
+  // GitHub that is down. Each replica keeps its own pauses; losing them costs a try.
+  const restsUntil = new Map<string, number>();
   return {
     async admit(deliveryId, signal) {
+      if ((restsUntil.get(deliveryId) ?? 0) > now()) return;
       const delivery = await store.deliveries.get(deliveryId);
       if (delivery === null) {
         log.warn({ delivery: deliveryId }, 'asked to admit a delivery that is not stored');
@@ -52,17 +60,16 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   };
 
   async function settleFailure(delivery: Delivery, tries: number, error: unknown): Promise<void> {
-    const problem = classifyError(causeOf(error));
+    const problem = classifyError(causeOf(error), now());
     const known = asGitHubFailure(error, 'admission');
     const failure = toFailure(known);
     const limited = problem?.kind === 'limited';
     const transient = !(known instanceof PatchfleetError) || known.class === 'transient';
     if (transient && tries < (limited ? triesWhileLimited : triesPerDelivery)) {
+      for (const [id, until] of restsUntil) if (until <= now()) restsUntil.delete(id);
+      restsUntil.set(delivery.id, now() + (problem?.retryAfterMs ?? pauseAfter(Math.min(tries, 6))));
       log.warn({ err: known, delivery: delivery.id, tries }, 'admission failed and is tried again');
-      if (!limited) throw known;
-      const delayMs = problem.retryAfterMs ?? limitedPauseMs;
-      await queue.enqueue('admit', delivery.id, { delayMs });
-      return;
+      throw known;
     }
     const reason = `${failure.code}: ${failure.detail}`.replaceAll('\0', '\uFFFD').slice(0, 2000);
     log.error({ err: known, delivery: delivery.id, tries }, 'a delivery was given up');

@@ -54,7 +54,16 @@ export async function openIntakeWorld() {
   const operatorConfig = operatorConfigSchema.parse({
     agents: [{ name: 'lint', kind: 'command', command: ['lint'], format: 'lines' }],
   });
-  const admission = createAdmission({ store, queue, github: app.github, publisher, operatorConfig, log });
+  const clock = { aheadMs: 0 };
+  const admission = createAdmission({
+    store,
+    queue,
+    github: app.github,
+    publisher,
+    operatorConfig,
+    log,
+    now: () => Date.now() + clock.aheadMs,
+  });
   const errors: Error[] = [];
   const receive = createReceiver({ store, queue, verify: app.verify, log });
   const serve = (): Promise<Server> =>
@@ -77,6 +86,8 @@ export async function openIntakeWorld() {
     server,
     serve,
     admission,
+    /** What admission takes for the time is this far ahead. */
+    clock,
     asked,
     replies,
     reactions,

@@ -46,7 +46,7 @@ describe('the environment', () => {
     expect(read.ok && [read.value.PRIVATE_KEY, 'PRIVATE_KEY_PATH' in read.value]).toEqual([key, false]);
   });
 
-  it.each<[string, NodeJS.ProcessEnv, Record<string, string>]>([
+  it.each<[string, Record<string, string>, Record<string, string>]>([
     [
       'everything missing',
       {},
