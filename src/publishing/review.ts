@@ -33,6 +33,7 @@ export async function publishReview(deps: ReviewDeps, view: TaskView, signal: Ab
     const draft = planReview(view, known, changes);
     if (draft === null) return without({ known: knownCount(view, known) });
 
+    await publications.begin(key, 'review', task.id);
     const refusal = await post(review, draft, row !== null, without);
     if (refusal === null) return;
     deps.log.warn({ task: task.id, status: refusal.status, detail: refusal.detail }, 'review refused');
@@ -61,8 +62,6 @@ async function post(
   without: (detail: Record<string, unknown>) => Promise<void>,
 ): Promise<Refusal | null> {
   const { view, known } = review;
-  const { publications } = review.deps.store;
-  const key = reviewKey(view.task.id);
   if (doubt) {
     const found = await findReview(review);
     if (found.refused !== null) return found.refused;
@@ -74,7 +73,6 @@ async function post(
     await without({ reason: moved.data, known: draft.known });
     return null;
   }
-  await publications.begin(key, 'review', view.task.id);
   let posted = draft;
   let answer = await send(review, posted);
   if (answer.refused?.status === 422 && posted.comments.length > 0) {
