@@ -140,7 +140,7 @@ async function findReview(review: Review): Promise<Answer<Posted | null>> {
   const marker = reviewMarker(task.id);
   // Anybody can write a marker: only our own reviews count.
   const ours = answer.data.find(
-    ({ body, user }) => user?.login === `${slug}[bot]` && body?.includes(marker) === true,
+    ({ body, user }) => user?.login === `${slug}[bot]` && body?.startsWith(marker) === true,
   );
   return { refused: null, data: ours ?? null };
 }
