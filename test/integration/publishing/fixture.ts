@@ -47,7 +47,7 @@ export async function openFixture(options: { updateMs?: number } = {}) {
   const store = createStore(database, { taskTokens: 1_000_000, onError: () => {} });
   const double = await createGitHubDouble();
   const mirrorDir = await mkdtemp(join(tmpdir(), 'publishing-mirrors-'));
-  const log = pino({ level: process.env['PF_LOG'] ?? 'silent' });
+  const log = pino({ level: 'silent' });
   const enqueued: { kind: string; id: string; options: JobOptions | undefined }[] = [];
   const queue = {
     enqueue: async (kind: string, id: string, job?: JobOptions) => {

@@ -27,8 +27,12 @@ async function commandedTask() {
   return { pull, task };
 }
 
+/** 5 findings on lines of the diff and 105 beside it. */
 async function endTask(task: Task) {
-  const many = Array.from({ length: 110 }, (_, index) => finding(index + 1));
+  const beside = { path: 'src/old.ts' };
+  const many = Array.from({ length: 110 }, (_, index) =>
+    finding((index % 40) + 1, { ...(index < 5 ? {} : beside), rule: `r${index}`, title: `Problem ${index}` }),
+  );
   await fixture.finishShard(task, 0, many);
   await fixture.settle(task, 'succeeded');
 }
@@ -39,17 +43,17 @@ async function onGitHub(pull: { number: number; headSha: string }) {
   const runs = (await double.checkRuns(repoName)).filter((run) => run.headSha === pull.headSha);
   const comments = await double.comments(repoName, pull.number);
   return {
-    runs: runs.map((run) => [run.status, run.conclusion, run.annotations.map((a) => a.start_line)]),
+    runs: runs.map((run) => [run.status, run.conclusion, run.annotations.map((a) => a.title)]),
     reviews: (await double.reviews(repoName, pull.number)).map((review) => review.comments.length),
     replies: comments
       .filter((c) => c.author.type === 'Bot')
-      .map((c) => c.body.includes('100 inline, 10 in the body')),
+      .map((c) => c.body.includes('5 inline, 105 in the body')),
   };
 }
 
 const whole = {
-  runs: [['completed', 'success', Array.from({ length: 110 }, (_, index) => index + 1)]],
-  reviews: [100],
+  runs: [['completed', 'success', Array.from({ length: 110 }, (_, index) => `Problem ${index}`)]],
+  reviews: [5],
   replies: [true],
 };
 
