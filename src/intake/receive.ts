@@ -2,17 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
-
-export interface WebhookRequest {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body's bytes as they came: the signature is over them. */
-  readonly body: Buffer;
-}
-
-export interface WebhookAnswer {
-  readonly status: 202 | 400 | 401 | 503;
-  readonly message: string;
-}
+import type { WebhookAnswer, WebhookRequest } from './port.ts';
 
 export interface ReceiverPorts {
   readonly store: Pick<Store, 'deliveries'>;

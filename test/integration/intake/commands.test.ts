@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { mayCommand } from '../../../src/github/permissions.ts';
 import { type IntakeWorld, openIntakeWorld } from './intake-world.ts';
 
 let world: IntakeWorld;
@@ -151,19 +150,19 @@ describe('who may command', () => {
     const made = await world.repository();
     const name = made.fullName.split('/')[1] ?? '';
     const repository = { installationId: made.installationId, id: made.id, owner: 'octo', name };
-    return { made, repository, client: await world.app.github.client(made.installationId) };
+    return { made, repository };
   };
 
   it('is decided by the level of permission that GitHub tells', async () => {
-    const { made, repository, client } = await repositoryOf();
+    const { made, repository } = await repositoryOf();
     const decided: Record<string, unknown> = {};
     for (const role of ['admin', 'maintain', 'write', 'triage', 'read'] as const) {
       await world.github.setPermission(made.fullName, `has-${role}`, role);
-      const { allowed, level } = await mayCommand(client, repository, `has-${role}`, 'User');
+      const { allowed, level } = await world.app.github.mayCommand(repository, `has-${role}`, 'User');
       decided[role] = [allowed, level];
     }
     await world.github.addUser('stranger');
-    const stranger = await mayCommand(client, repository, 'stranger', 'User');
+    const stranger = await world.app.github.mayCommand(repository, 'stranger', 'User');
     expect({ ...decided, stranger: stranger.allowed }).toEqual({
       admin: [true, 'admin'],
       maintain: [true, 'write'],
@@ -180,8 +179,8 @@ describe('who may command', () => {
     ['a user who looks like an app', 'x[bot]', 'User', 'User accounts may not give commands'],
     ['an organisation', 'octo-org', 'Organization', 'Organization accounts may not give commands'],
   ])('%s may not', async (_name, login, type, reason) => {
-    const { repository, client } = await repositoryOf();
-    expect(await mayCommand(client, repository, login, type)).toEqual({
+    const { repository } = await repositoryOf();
+    expect(await world.app.github.mayCommand(repository, login, type)).toEqual({
       allowed: false,
       level: null,
       reason,
@@ -193,12 +192,12 @@ describe('who may command', () => {
     [403, /^GitHub refused to tell the permission \(403\)/],
     [401, /^GitHub refused to tell the permission \(401\)/],
   ])('nobody may when GitHub answers %i', async (status, reason) => {
-    const { repository, client } = await repositoryOf();
+    const { repository } = await repositoryOf();
     world.github.faults.failNext('/collaborators/{username}/permission', status, { times: 4 });
-    const decision = await mayCommand(client, repository, 'mona', 'User');
+    const decision = await world.app.github.mayCommand(repository, 'mona', 'User');
     world.github.faults.failNext('never', 500);
     expect(decision).toEqual({ allowed: false, level: null, reason: expect.stringMatching(reason) });
     // What was not used up must not meet the next test.
-    for (let i = 0; i < 4; i += 1) await mayCommand(client, repository, 'mona', 'User');
+    for (let i = 0; i < 4; i += 1) await world.app.github.mayCommand(repository, 'mona', 'User');
   });
 });
