@@ -44,6 +44,7 @@ describe('files with odd names and contents', () => {
       'moved.js': null,
       'elsewhere/moved.js': `${filler.join('\n')}\n// moved\n`,
       'link.js': { mode: '120000', content: 'package.json' },
+      'vendor/library': { mode: '160000', content: 'c'.repeat(40) },
     };
     for (const [path, { before, after }] of Object.entries(odd)) {
       if (before !== undefined) files[path] = before;
@@ -72,8 +73,8 @@ describe('files with odd names and contents', () => {
     expect(run.summary).toContain('`image.bin`: binary file');
     expect(run.summary).toContain('`mode.sh`: only its mode changed');
     expect(run.summary).toContain('`elsewhere/moved.js`: renamed without an edit');
-    const named = ['gone.js', 'link.js'].map((path) => `${run.summary}${run.text}`.includes(path));
-    expect(named).toEqual([true, true]);
+    const named = ['gone.js', 'link.js', 'vendor/library'].map((path) => run.text?.includes(`\`${path}\``));
+    expect(named).toEqual([true, true, true]);
     await assertStrict(world);
   });
 });

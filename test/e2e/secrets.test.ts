@@ -14,7 +14,9 @@ function canaries({ github, modelKey }: World): RegExp[] {
     /gh[pousr]_[A-Za-z0-9_]{10,}/,
     /eyJ[\w-]{10,}\.[\w-]{10,}\./,
     /PRIVATE KEY/,
-    ...[keyBody, github.app.webhookSecret, modelKey].map((secret) => new RegExp(secret.replace(/\W/g, '\\$&'))),
+    ...[keyBody, github.app.webhookSecret, modelKey].map(
+      (secret) => new RegExp(secret.replace(/\W/g, '\\$&')),
+    ),
   ];
 }
 
