@@ -20,14 +20,6 @@ export type SubtaskStatus = (typeof subtaskStatuses)[number];
 export const attemptStatuses = ['queued', 'running', 'succeeded', 'failed', 'lost', 'cancelled'] as const;
 export type AttemptStatus = (typeof attemptStatuses)[number];
 
-export function isOpen(status: SubtaskStatus): boolean {
-  return status === 'waiting' || status === 'running';
-}
-
-export function isLive(status: AttemptStatus): boolean {
-  return status === 'queued' || status === 'running';
-}
-
 /** What in a delivery (or API call) asked for the task. Frozen at trigger time. */
 export interface Trigger {
   readonly kind: 'pull_request' | 'command';

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { createQueue } from '../../src/scheduling/queue.ts';
@@ -93,7 +94,11 @@ describe('publishing a finished task again', () => {
     const [task] = await queryRows<{ id: string }>(dataDir, 'select id from tasks');
     const { connection } = await startEmbeddedPostgres(dataDir);
     const queue = await createQueue({
-      backend: { kind: 'postgres', connection },
+      backend: {
+        kind: 'postgres',
+        newPool: (searchPath) =>
+          new pg.Pool({ ...connection, options: `-c search_path=${searchPath}`, max: 4 }),
+      },
       queueShards: 4,
       leaseMs: 5000,
       log: pino({ level: 'silent' }),
