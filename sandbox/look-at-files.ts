@@ -59,6 +59,8 @@ export async function readLines(workspace: string, request: ReadRequest, signal:
     let newlines = 0;
     let bytes = 0;
     let lastByte = 0x0a;
+    // A stream made under a signal that is aborted already fails where nobody listens.
+    signal.throwIfAborted();
     for await (const chunk of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
       if (bytes === 0 && chunk.subarray(0, 8000).includes(0))
         throw new RequestError(`${request.path}: is a binary file`);

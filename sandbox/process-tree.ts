@@ -7,29 +7,38 @@ interface ProcessSeen {
   readonly pid: number;
   readonly parent: number;
   readonly session: number;
-  readonly state: string;
 }
 
-/** Every process of this PID namespace. Those that end while we look are left out. */
-function processes(): ProcessSeen[] {
+interface Look {
+  readonly seen: readonly ProcessSeen[];
+  /** A process ended while we looked: it may have left a child that was born too late to be seen. */
+  readonly steady: boolean;
+}
+
+/** Every process of this PID namespace but init and this one. `dead` are those found as zombies so far. */
+function look(dead: Set<number>): Look {
   const seen: ProcessSeen[] = [];
+  let steady = true;
   for (const name of readdirSync('/proc')) {
     if (!/^\d+$/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'latin1');
       // The command name, in parentheses, may hold anything: the fields begin after the last one.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      seen.push({
-        pid: Number(name),
-        state: fields[0] ?? '',
-        parent: Number(fields[1]),
-        session: Number(fields[3]),
-      });
+      const pid = Number(name);
+      if (pid === 1 || pid === process.pid) continue;
+      if (fields[0] === 'Z') {
+        // A zombie that nobody collects must not unsettle every look.
+        if (!dead.has(pid)) steady = false;
+        dead.add(pid);
+        continue;
+      }
+      seen.push({ pid, parent: Number(fields[1]), session: Number(fields[3]) });
     } catch {
-      // Gone.
+      steady = false;
     }
   }
-  return seen;
+  return { seen, steady };
 }
 
 function isMarked(pid: number, marks: ReadonlySet<string>): boolean {
@@ -74,7 +83,7 @@ function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set
 
 /** Kills everything a run started that can be told to be its own. */
 export function killRun(root: number, run: string): void {
-  killUntilNone(() => membersOf(others(), new Map([[run, root]])));
+  killUntilNone((all) => membersOf(all, new Map([[run, root]])));
 }
 
 /**
@@ -82,8 +91,7 @@ export function killRun(root: number, run: string): void {
  * left both its session and its parent. Only for a process that is alone in its PID namespace, save for init.
  */
 export function killStrays(live: Runs): void {
-  killUntilNone(() => {
-    const all = others();
+  killUntilNone((all) => {
     const children = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
     const accounted = membersOf(all, live).union(withDescendants(all, children));
     return new Set(all.map(({ pid }) => pid)).difference(accounted);
@@ -92,19 +100,17 @@ export function killStrays(live: Runs): void {
 
 /** Kills everything but init and this process. Under the same condition as {@link killStrays}. */
 export function killAll(): void {
-  killUntilNone(() => new Set(others().map(({ pid }) => pid)));
+  killUntilNone((all) => new Set(all.map(({ pid }) => pid)));
 }
 
-function others(): ProcessSeen[] {
-  return processes().filter(({ pid, state }) => state !== 'Z' && pid !== 1 && pid !== process.pid);
-}
-
-/** Looks again until nothing is left, for a process may fork between the look and the kill. */
-function killUntilNone(find: () => ReadonlySet<number>): void {
-  // A killed process may show up a few times more until the kernel is done with it.
-  for (let round = 0; round < 100; round += 1) {
-    const found = find();
-    if (found.size === 0) return;
+/** Looks again until a steady look finds nothing, for a process may fork between the look and the kill. */
+function killUntilNone(choose: (all: readonly ProcessSeen[]) => ReadonlySet<number>): void {
+  const dead = new Set<number>();
+  // Bounded, for a killed process may take its time, and live runs may never be steady.
+  for (let round = 0; round < 200; round += 1) {
+    const { seen, steady } = look(dead);
+    const found = choose(seen);
+    if (found.size === 0 && steady) return;
     for (const pid of found) {
       try {
         process.kill(pid, 'SIGKILL');

@@ -43,7 +43,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const queue = await createQueue({
     backend:
       env.REDIS_URL === undefined
-        ? { kind: 'postgres', connection: database.connection }
+        ? { kind: 'postgres', newPool: (searchPath) => database.newPool({ searchPath, max: 12 }) }
         : { kind: 'redis', url: env.REDIS_URL },
     queueShards: operator.queue_shards,
     leaseMs: timing.lease_ms,
@@ -107,7 +107,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
         createAgent(config, { gateway, repositoryInstructions: task.config?.review.instructions ?? '' }),
       worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     }),
-    reconcile: createReconciler({ store, queue, timing }),
+    reconcile: createReconciler({ store, queue, timing, log }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: async () => {
       await queue.close();

@@ -10,7 +10,7 @@ import { startService } from './service.ts';
 const usage = `Usage: patchfleet <command>
 
   all      webhooks and workers in one process
-  serve    webhooks, admission, advancing, publishing: needs no Docker
+  serve    webhooks, admission, advancing, publishing: needs git, no Docker
   work     planning and agents: needs git and Docker
   doctor   checks configuration, database, GitHub App and sandbox, and says what to do
 

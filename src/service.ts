@@ -30,6 +30,9 @@ export async function startService(
   const { timing } = config;
   const stops: (() => Promise<unknown>)[] = [];
   let url: string | null = null;
+  // Workers have been seen idle after reconnects: a process that cannot reconcile any more should be replaced.
+  let progressAt = Date.now();
+  const silenceMs = Math.max(60_000, 10 * timing.reconcile_ms);
 
   if (roles.work) {
     await queue.work('plan', plansAtOnce, parts.plan);
@@ -43,7 +46,7 @@ export async function startService(
     await queue.work('publish', lightJobs, parts.publish);
     const server = await startServer({
       receive: parts.receive,
-      isAlive: () => true,
+      isAlive: () => Date.now() - progressAt < silenceMs,
       whenReady: parts.store.ping,
       ...address,
       onError: (error) => log.error({ err: error }, 'request failed'),
@@ -51,7 +54,11 @@ export async function startService(
     url = server.url;
     stops.push(() => server.close());
   }
-  const reconciler = everyInterval('reconciling', timing.reconcile_ms, parts.reconcile, log);
+  const reconcile = async () => {
+    await parts.reconcile();
+    progressAt = Date.now();
+  };
+  const reconciler = everyInterval('reconciling', timing.reconcile_ms, reconcile, log);
   stops.push(() => reconciler.stop());
 
   return {

@@ -3,6 +3,7 @@ import { type FileChange, splitLines } from '../domain/change.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { type Finding, fingerprint } from '../domain/finding.ts';
 import type { Sandbox } from '../sandbox/port.ts';
+import { cleanText, oneLine } from './clean-text.ts';
 import type { ToolArguments } from './tool-definitions.ts';
 
 /** The findings of one attempt: each is held against the files when it is made. */
@@ -70,6 +71,7 @@ export function createFindingCollector(
         return refuse(`${JSON.stringify(path)} is not one of your inputs: ${inputs}`);
       }
       const stated = toFinding(path, reported);
+      if (stated.quote.includes('\0')) return refuse('the quote has a NUL character');
       if (stated.endLine < stated.startLine) return refuse('end_line is before start_line');
       const relocation = relocate(stated, change, files.get(path) ?? null);
       if ('refused' in relocation) return refuse(relocation.refused);
@@ -105,13 +107,10 @@ function toFinding(path: string, reported: ToolArguments<'report_finding'>): Fin
     confidence: reported.confidence ?? 0.8,
     rule: oneLine(reported.rule, 100) || 'finding',
     title: oneLine(reported.title, 300) || 'Finding',
-    body: reported.body ?? '',
+    body: cleanText(reported.body ?? ''),
     quote: reported.quote,
     // Nothing can be suggested for a line that is gone. A final newline would add an empty line.
-    replacement: reported.side === 'LEFT' || replacement === null ? null : replacement.replace(/\r?\n$/, ''),
+    replacement:
+      reported.side === 'LEFT' || replacement === null ? null : cleanText(replacement).replace(/\r?\n$/, ''),
   };
-}
-
-export function oneLine(text: string, limit: number): string {
-  return text.replace(/\s+/g, ' ').trim().slice(0, limit).toWellFormed();
 }

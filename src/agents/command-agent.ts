@@ -1,7 +1,8 @@
 import type { CommandAgentConfig } from '../config/agent-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RunResult } from '../sandbox/port.ts';
-import { isRegular, oneLine, readFilesUnderReview } from './collect-findings.ts';
+import { cleanText, oneLine } from './clean-text.ts';
+import { isRegular, readFilesUnderReview } from './collect-findings.ts';
 import { commandLines } from './command-line.ts';
 import { keepAlive } from './keep-alive.ts';
 import { parseLines } from './parse-lines.ts';
@@ -83,7 +84,7 @@ async function run(
     const said = result.stderr.trim() || result.stdout.trim();
     throw new PatchfleetError(
       'command_failed',
-      `${program} ${ended}: ${said.slice(-1000).toWellFormed() || 'no output'}`,
+      `${program} ${ended}: ${cleanText(said.slice(-1000)) || 'no output'}`,
     );
   }
   // The flag is over both streams; a long standard error does no harm.
@@ -104,7 +105,7 @@ function parse(output: RunResult, config: CommandAgentConfig, workspace: string)
   });
   // It says that there are problems, and none can be read: that must not pass for a clean result.
   if (results.length === 0 && output.exitCode !== 0) {
-    const shown = shortenOutput(output.stdout.trim() || output.stderr.trim(), 500);
+    const shown = cleanText(shortenOutput(output.stdout.trim() || output.stderr.trim(), 500));
     throw new PatchfleetError(
       'output_invalid',
       `exit code ${output.exitCode}, and none of ${unmatched} lines matches \`pattern\`: ${shown}`,

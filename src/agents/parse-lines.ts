@@ -5,8 +5,8 @@ import { type RawResult, relativePath } from './raw-result.ts';
 
 /** Characters of a line that are matched; longer ones are no findings. */
 const lineCharacters = 4000;
-/** All lines of an output must be matched within this time, milliseconds. */
-const matchMs = 5000;
+/** All lines of an output must be matched within this time, milliseconds; nothing else runs meanwhile. */
+const matchMs = 2000;
 
 /** Words that tools use for a severity, lower case. */
 const severityWords: Readonly<Record<string, Severity>> = {
@@ -92,7 +92,7 @@ function matchAll(lines: readonly string[], pattern: string): (Record<string, st
     );
     return JSON.parse(String(output));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') {
+    if (isTimeout(error)) {
       throw new PatchfleetError(
         'output_invalid',
         `\`pattern\` took longer than ${matchMs / 1000} s to match`,
@@ -100,6 +100,16 @@ function matchAll(lines: readonly string[], pattern: string): (Record<string, st
     }
     throw error;
   }
+}
+
+/** The error belongs to the other context: it is no instance of our Error. */
+function isTimeout(error: unknown): boolean {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    'code' in error &&
+    error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  );
 }
 
 const matcher = new Script(`{

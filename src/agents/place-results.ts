@@ -1,6 +1,6 @@
 import type { FileChange } from '../domain/change.ts';
 import { type Finding, fingerprint } from '../domain/finding.ts';
-import { oneLine } from './collect-findings.ts';
+import { cleanText, oneLine } from './clean-text.ts';
 import type { RawResult } from './raw-result.ts';
 
 export interface PlacedResults {
@@ -65,12 +65,11 @@ function toFinding(result: RawResult, change: FileChange, lines: readonly string
     endLine,
     severity: result.severity,
     confidence: 1,
-    rule: oneLine(result.rule, 100),
-    title: oneLine(result.message, 300),
-    body:
-      oneLine(result.message, 300) === result.message ? '' : result.message.slice(0, 20_000).toWellFormed(),
+    rule: oneLine(result.rule, 100) || 'finding',
+    title: oneLine(result.message, 300) || 'a problem without a message',
+    body: oneLine(result.message, 300) === result.message ? '' : cleanText(result.message, 20_000),
     quote,
-    replacement: fix === null || fix.text.length > 20_000 ? null : fix.text,
+    replacement: fix === null || fix.text.length > 20_000 ? null : cleanText(fix.text),
   };
 }
 
@@ -90,7 +89,8 @@ function quoteOf(
   const quoted: string[] = [];
   for (let number = startLine; number <= endLine; number += 1) {
     const text = lines === null ? known.get(number) : lines[number - 1];
-    if (text === undefined) return null;
+    // A line with a NUL cannot be stored, hence not quoted.
+    if (text === undefined || text.includes('\0')) return null;
     quoted.push(text.replace(/\r$/, ''));
   }
   return quoted.join('\n');

@@ -1,6 +1,7 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RowLimits } from '../domain/matrix.ts';
 import type { ModelMessage, ModelReply, ToolCall } from '../inference/port.ts';
+import { cleanText, oneLine } from './clean-text.ts';
 import { remindOfTools, remindOfTurns } from './prompts.ts';
 import { type ParsedCall, parseToolCall } from './tool-definitions.ts';
 import type { TranscriptEntry } from './transcript.ts';
@@ -65,7 +66,7 @@ export async function runReviewLoop(
         } else {
           bad = 0;
           if (parsed.name === 'finish') {
-            summary ??= parsed.arguments.summary.trim();
+            summary ??= cleanText(parsed.arguments.summary).trim();
             result = 'finished';
           } else {
             result = await steps.run(parsed);
@@ -76,7 +77,7 @@ export async function runReviewLoop(
         if (bad > badCalls) {
           throw new PatchfleetError(
             'model_nonsense',
-            `${bad} tool calls in a row cannot be run; the last: ${result}`,
+            `${bad} tool calls in a row cannot be run; the last: ${oneLine(result, 300)}`,
           );
         }
         const left = limits.turns - turn;

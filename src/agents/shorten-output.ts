@@ -1,5 +1,5 @@
 /** Characters of a tool's output that go back to the model. */
-export const shownOutput = 16_000;
+const shownOutput = 16_000;
 
 /** Keeps the beginning and the end of a long text: the one says what it is, the other how it ended. */
 export function shortenOutput(text: string, limit: number = shownOutput): string {

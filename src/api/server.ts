@@ -1,5 +1,5 @@
 import Fastify from 'fastify';
-import type { WebhookAnswer, WebhookRequest } from '../intake/receive.ts';
+import type { WebhookAnswer, WebhookRequest } from '../intake/port.ts';
 
 export interface ServerOptions {
   readonly receive: (request: WebhookRequest) => Promise<WebhookAnswer>;

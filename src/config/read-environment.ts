@@ -19,7 +19,7 @@ export const secretVariables = [
 
 /** Reads the environment, every problem at once. An empty variable counts as unset. */
 export function readEnvironment(
-  variables: NodeJS.ProcessEnv,
+  variables: Readonly<Record<string, string | undefined>>,
   readText: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): Read<ReadEnvironment> {
   const known = Object.keys(environmentSchema.shape);

@@ -46,10 +46,6 @@ export function isOpen(status: SubtaskStatus): boolean {
   return status === 'waiting' || status === 'running';
 }
 
-export function isLive(status: AttemptStatus): boolean {
-  return status === 'queued' || status === 'running';
-}
-
 /** What in a delivery (or API call) asked for the task. Frozen at trigger time. */
 export interface Trigger {
   readonly kind: 'pull_request' | 'command' | 'label' | 'issue' | 'push';

@@ -95,7 +95,7 @@ async function runAgent(
   };
   const mergeBase = task.mergeBase ?? task.baseSha;
   const mirror = await deps.mirrors.open(repository);
-  await mirror.fetchPullRequest(task.pullNumber, task.headSha, task.baseSha, signal);
+  await mirror.fetchPullRequest(task.number, task.headSha, task.baseSha, signal);
   const snapshot = await deps.snapshots.ensure(
     { id: task.repositoryId, mirrorDir: mirror.dir },
     task.headSha,

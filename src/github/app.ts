@@ -4,7 +4,10 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { asGitHubFailure } from './classify-error.ts';
 import { createInstallationAuth } from './installation-auth.ts';
 import { createPacing, shouldWait } from './pacing.ts';
+import { mayCommand } from './permissions.ts';
 import type { GitHub, InstallationClient } from './port.ts';
+import { readPullRequest } from './read-pull-request.ts';
+import { readTextFile } from './read-text-file.ts';
 import { createTokenSource } from './token-source.ts';
 
 export interface GitHubAppOptions {
@@ -84,6 +87,12 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
     return client as unknown as InstallationClient;
   }
 
+  function clientOf({ installationId }: { installationId: number }): InstallationClient {
+    const client = clients.get(installationId) ?? newClient(installationId);
+    clients.set(installationId, client);
+    return client;
+  }
+
   const github: GitHub = {
     self: () => {
       self ??= readSelf().catch((error: unknown) => {
@@ -92,15 +101,20 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
       });
       return self;
     },
-    client: async (installationId) => {
-      const known = clients.get(installationId) ?? newClient(installationId);
-      clients.set(installationId, known);
-      return known;
-    },
+    client: async (installationId) => clientOf({ installationId }),
     readToken: (repository, fresh) => {
       if (fresh !== undefined) tokens.forget(fresh.instead);
       return tokens.forReading(repository);
     },
+    readPullRequest: async (repository, number) =>
+      await orFail(
+        'the pull request could not be read',
+        readPullRequest(clientOf(repository), repository, number),
+      ),
+    readTextFile: async (repository, commit, path) =>
+      await orFail(`${path} could not be read`, readTextFile(clientOf(repository), repository, commit, path)),
+    mayCommand: (repository, login, userType) =>
+      mayCommand(clientOf(repository), repository, login, userType),
   };
 
   return {
@@ -112,12 +126,23 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
   };
 }
 
-/** plugin-retry repeats whatever failed; it is told per request how often it may. */
+async function orFail<T>(what: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw asGitHubFailure(error, what);
+  }
+}
+
+/**
+ * plugin-retry repeats whatever failed. A number of retries set on the request would overrule its list of
+ * statuses that are final, so it is set for writes alone: none.
+ */
 function readsAloneAreRepeated(Base: typeof ProbotOctokit): typeof ProbotOctokit {
   return Base.plugin((octokit) => {
     octokit.hook.before('request', (request) => {
-      const reads = request.method === 'GET' || request.method === 'HEAD';
-      request.request = { ...request.request, retries: reads ? 3 : 0 };
+      if (request.method === 'GET' || request.method === 'HEAD') return;
+      request.request = { ...request.request, retries: 0 };
     });
     return {};
   }) as typeof ProbotOctokit;

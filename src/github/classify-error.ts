@@ -51,11 +51,19 @@ function readRetryAfter(headers: Answer['headers'], now: number): number | null 
   return Number.isFinite(reset) && reset > 0 ? Math.max(0, reset * 1000 - now) + 1000 : null;
 }
 
-/** The error as one of ours: `github_unavailable` when another try may help, else `github_refused`. */
+/** Where GitHub limits without saying until when: at least a minute, by its documentation. */
+const limitedPauseMs = 60_000;
+
+/**
+ * The error as one of ours: `github_unavailable` when another try may help, else `github_refused`. One that
+ * GitHub says to come back after has that as `retryAfterMs`, as has any refusal for the rate.
+ */
 export function asGitHubFailure(error: unknown, what: string): unknown {
   const problem = classifyError(error);
   if (problem === null) return error;
   const code = problem.kind === 'refused' ? 'github_refused' : 'github_unavailable';
   const status = problem.status === null ? '' : ` (${problem.status})`;
-  return new PatchfleetError(code, `${what}: ${problem.message}${status}`, { cause: error });
+  const failure = new PatchfleetError(code, `${what}: ${problem.message}${status}`, { cause: error });
+  const retryAfterMs = problem.retryAfterMs ?? (problem.kind === 'limited' ? limitedPauseMs : null);
+  return retryAfterMs === null ? failure : Object.assign(failure, { retryAfterMs });
 }

@@ -1,14 +1,6 @@
 import type { RepositoryRef } from '../domain/task.ts';
 import { classifyError } from './classify-error.ts';
-import type { InstallationClient } from './port.ts';
-
-/** Who may give commands, and why or why not, for the audit record. */
-export interface CommandPermission {
-  readonly allowed: boolean;
-  /** GitHub's coarse level: `maintain` shows as `write`, `triage` as `read`. Null where it was not learned. */
-  readonly level: string | null;
-  readonly reason: string;
-}
+import type { CommandPermission, InstallationClient } from './port.ts';
 
 /**
  * Asks GitHub whether the user may write to the repository. `author_association` is not used: it misleads

@@ -15,6 +15,39 @@ export interface GitHub {
    * `fresh`: the token that GitHub refused; another is minted instead of it.
    */
   readToken(repository: RepositoryRef, fresh?: { readonly instead: string }): Promise<string>;
+  /**
+   * The pull request as GitHub has it now; a text that says why, where there is none. As the other reads it
+   * fails with `github_unavailable` or `github_refused`; `retryAfterMs` of the error says when to come back.
+   */
+  readPullRequest(repository: RepositoryRef, number: number): Promise<PullRequestNow | string>;
+  /** A text file of that commit; a reason where it is there but no text. Null: there is no such file. */
+  readTextFile(
+    repository: RepositoryRef,
+    commit: string,
+    path: string,
+  ): Promise<{ readonly text: string } | { readonly refused: string } | null>;
+  /** Never rejects: what cannot be learned is a no. */
+  mayCommand(repository: RepositoryRef, login: string, userType: string): Promise<CommandPermission>;
+}
+
+/** Who may give commands, and why or why not, for the audit record. */
+export interface CommandPermission {
+  readonly allowed: boolean;
+  /** GitHub's coarse level: `maintain` shows as `write`, `triage` as `read`. Null where it was not learned. */
+  readonly level: string | null;
+  readonly reason: string;
+}
+
+export interface PullRequestNow {
+  readonly repository: RepositoryRef;
+  readonly number: number;
+  readonly open: boolean;
+  readonly draft: boolean;
+  readonly headSha: string;
+  readonly baseSha: string;
+  readonly baseRef: string;
+  readonly title: string;
+  readonly body: string;
 }
 
 /** A bare repository on the host that follows one GitHub repository. */

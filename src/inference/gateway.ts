@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelConfig, Limits } from '../config/operator-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { createSlots, type Slots } from '../domain/slots.ts';
 import type { Answer } from './assemble-reply.ts';
 import { CallFailed, nonsense } from './call-failure.ts';
 import { type CallLimits, type ChannelClient, createChannelClient } from './channel-client.ts';
@@ -15,7 +16,6 @@ import type {
 } from './port.ts';
 import { costMicros } from './price.ts';
 import { retryDelay } from './retry-schedule.ts';
-import { createSlots, type Slots } from './slots.ts';
 
 export interface GatewayOptions {
   readonly channels: readonly ChannelConfig[];

@@ -1,14 +1,14 @@
 import type { CallFailure } from './call-failure.ts';
 
 /** Tries after the first one. */
-export const furtherTries = 2;
+const furtherTries = 2;
 /** Wait before the first further try where the server does not name one, milliseconds; doubles each time. */
 const firstDelayMs = 500;
 /**
  * The longest wait a server may ask for, milliseconds. Limits that reset each minute ask for somewhat over 60 s;
  * whoever asks for more than five minutes is better served by another attempt later.
  */
-export const longestRetryAfterMs = 300_000;
+const longestRetryAfterMs = 300_000;
 
 /**
  * Milliseconds to wait before the next try; null: give up. `failures` counts the tries that failed, this one

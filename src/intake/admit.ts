@@ -1,8 +1,6 @@
 import { PatchfleetError, toFailure } from '../domain/failure.ts';
-import { asGitHubFailure, classifyError } from '../github/classify-error.ts';
 import type { Delivery } from '../store/port.ts';
 import { openReview } from './open-review.ts';
-import { readPullRequest } from './read-pull-request.ts';
 import { readRepositoryFile } from './read-repository-file.ts';
 import { type AdmissionPorts, runCommands } from './run-commands.ts';
 import { readTrigger, type TriggerDecision } from './triggers.ts';
@@ -21,17 +19,25 @@ interface Settlement {
   readonly reason: string | null;
 }
 
-/** Tries a delivery gets before it is given up. */
+/** Tries a delivery gets before it is given up; with {@link pauseAfter} that is over half an hour. */
 export const triesPerDelivery = 8;
-/** Tries it gets while GitHub refuses for the rate: that passes, and says when. */
+/** Tries it gets while GitHub refuses for the rate: that passes, and GitHub says when. */
 const triesWhileLimited = 40;
-/** Where GitHub limits without saying until when, milliseconds. */
-const limitedPauseMs = 60_000;
 
-export function createAdmission(ports: AdmissionPorts): Admission {
-  const { store, queue, log } = ports;
+/** How long a delivery rests after its n-th try (counted from 1) failed, milliseconds: 5 s, 15 s, 45 s, ... */
+export function pauseAfter(tries: number): number {
+  return Math.min(15 * 60_000, 5000 * 3 ** (tries - 1));
+}
+
+/** `now`: milliseconds since the epoch. */
+export function createAdmission(ports: AdmissionPorts & { readonly now?: () => number }): Admission {
+  const { store, log, now = Date.now } = ports;
+  // The reconciler asks for every delivery that is not settled at each of its rounds, far too often for a
+  // GitHub that is down. Each replica keeps its own pauses; losing them costs a try.
+  const restsUntil = new Map<string, number>();
   return {
     async admit(deliveryId, signal) {
+      if ((restsUntil.get(deliveryId) ?? 0) > now()) return;
       const delivery = await store.deliveries.get(deliveryId);
       if (delivery === null) {
         log.warn({ delivery: deliveryId }, 'asked to admit a delivery that is not stored');
@@ -52,20 +58,17 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   };
 
   async function settleFailure(delivery: Delivery, tries: number, error: unknown): Promise<void> {
-    const problem = classifyError(causeOf(error));
-    const known = asGitHubFailure(error, 'admission');
-    const failure = toFailure(known);
-    const limited = problem?.kind === 'limited';
-    const transient = !(known instanceof PatchfleetError) || known.class === 'transient';
-    if (transient && tries < (limited ? triesWhileLimited : triesPerDelivery)) {
-      log.warn({ err: known, delivery: delivery.id, tries }, 'admission failed and is tried again');
-      if (!limited) throw known;
-      const delayMs = problem.retryAfterMs ?? limitedPauseMs;
-      await queue.enqueue('admit', delivery.id, { delayMs });
-      return;
+    const failure = toFailure(error);
+    const transient = !(error instanceof PatchfleetError) || error.class === 'transient';
+    const retryAfterMs = retryAfterOf(error);
+    if (transient && tries < (retryAfterMs === null ? triesPerDelivery : triesWhileLimited)) {
+      for (const [id, until] of restsUntil) if (until <= now()) restsUntil.delete(id);
+      restsUntil.set(delivery.id, now() + (retryAfterMs ?? pauseAfter(tries)));
+      log.warn({ err: error, delivery: delivery.id, tries }, 'admission failed and is tried again');
+      throw error;
     }
     const reason = `${failure.code}: ${failure.detail}`.replaceAll('\0', '\uFFFD').slice(0, 2000);
-    log.error({ err: known, delivery: delivery.id, tries }, 'a delivery was given up');
+    log.error({ err: error, delivery: delivery.id, tries }, 'a delivery was given up');
     await store.audit.record({
       actor: 'patchfleet',
       action: 'delivery.failed',
@@ -76,9 +79,10 @@ export function createAdmission(ports: AdmissionPorts): Admission {
   }
 }
 
-/** A failure to mint a token carries GitHub's answer as its cause. */
-function causeOf(error: unknown): unknown {
-  return error instanceof PatchfleetError && error.cause !== undefined ? error.cause : error;
+/** Milliseconds after which GitHub said to come back; null where it did not. */
+function retryAfterOf(error: unknown): number | null {
+  if (!(error instanceof Error) || !('retryAfterMs' in error)) return null;
+  return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : null;
 }
 
 async function settlementOf(ports: AdmissionPorts, delivery: Delivery): Promise<Settlement> {
@@ -103,12 +107,11 @@ async function admitPullRequest(
   delivery: Delivery,
 ): Promise<Settlement> {
   const ignored = (reason: string): Settlement => ({ status: 'ignored', reason });
-  const client = await ports.github.client(trigger.repository.installationId);
-  const pull = await readPullRequest(client, trigger.repository, trigger.pull);
+  const pull = await ports.github.readPullRequest(trigger.repository, trigger.pull);
   if (typeof pull === 'string') return ignored(pull);
   if (!pull.open) return ignored('the pull request is closed');
   const names = ports.operatorConfig.agents.map((agent) => agent.name);
-  const file = await readRepositoryFile(client, pull.repository, pull.baseSha, names);
+  const file = await readRepositoryFile(ports.github, pull, names);
   if (file.config?.review.enabled === false) return ignored('review.enabled is false');
   if (pull.draft && file.config?.review.drafts !== true) return ignored('the pull request is a draft');
   const { action: name, actor } = trigger;

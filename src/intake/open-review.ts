@@ -1,9 +1,9 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Trigger } from '../domain/task.ts';
+import type { PullRequestNow } from '../github/port.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store, Task } from '../store/port.ts';
-import type { PullRequestNow } from './read-pull-request.ts';
 
 /** People wait for commands; lower runs first. */
 const priorities = { command: 10, pull_request: 20 } as const;
@@ -29,12 +29,12 @@ export async function openReview(
       repositoryId: repository.id,
       owner: repository.owner,
       repo: repository.name,
-      pullNumber: pull.number,
+      number: pull.number,
       headSha: pull.headSha,
       baseSha: pull.baseSha,
       baseRef: pull.baseRef,
-      pullTitle: pull.title,
-      pullBody: pull.body,
+      title: pull.title,
+      body: pull.body,
       trigger,
       config: file.config,
       priority,

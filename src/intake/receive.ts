@@ -2,17 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
-
-export interface WebhookRequest {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The body's bytes as they came: the signature is over them. */
-  readonly body: Buffer;
-}
-
-export interface WebhookAnswer {
-  readonly status: 202 | 400 | 401 | 503;
-  readonly message: string;
-}
+import type { WebhookAnswer, WebhookRequest } from './port.ts';
 
 export interface ReceiverPorts {
   readonly store: Pick<Store, 'deliveries'>;
@@ -39,7 +29,7 @@ export function createReceiver(ports: ReceiverPorts): (request: WebhookRequest) 
     }
     const id = one(headers['x-github-delivery']);
     const event = one(headers['x-github-event']);
-    if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z_]{1,100}$/.test(event)) {
+    if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z0-9_]{1,100}$/.test(event)) {
       return { status: 400, message: 'X-GitHub-Delivery or X-GitHub-Event is missing or malformed' };
     }
     const payload = parseObject(text);

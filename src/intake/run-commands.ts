@@ -1,13 +1,11 @@
 import type { OperatorConfig } from '../config/operator-config.ts';
-import { mayCommand } from '../github/permissions.ts';
-import type { GitHub, InstallationClient } from '../github/port.ts';
+import type { GitHub } from '../github/port.ts';
 import type { Publisher } from '../publishing/port.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Delivery, Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Command } from './command-grammar.ts';
 import { openReview } from './open-review.ts';
-import { readPullRequest } from './read-pull-request.ts';
 import { readRepositoryFile } from './read-repository-file.ts';
 import { isVerb, renderCancelled, renderHelp, renderStatus, renderUnknown } from './render-replies.ts';
 import type { TriggerDecision } from './triggers.ts';
@@ -34,8 +32,7 @@ export async function runCommands(
 ): Promise<{ status: 'admitted' | 'ignored'; reason: string | null }> {
   const { store, publisher, log } = ports;
   const { repository, actor, commentId } = trigger;
-  const client = await ports.github.client(repository.installationId);
-  const permission = await mayCommand(client, repository, actor, trigger.actorType);
+  const permission = await ports.github.mayCommand(repository, actor, trigger.actorType);
   const react = async (content: 'eyes' | 'confused') => {
     await publisher.react(repository, commentId, content).catch((error: unknown) => {
       log.warn({ err: error, commentId }, 'a reaction could not be given');
@@ -60,7 +57,7 @@ export async function runCommands(
   await react('eyes');
   const replies: string[] = [];
   for (const command of trigger.commands) {
-    const reply = await run(ports, client, trigger, delivery, command);
+    const reply = await run(ports, trigger, delivery, command);
     if (reply !== null && !replies.includes(reply)) replies.push(reply);
   }
   if (replies.length > 0) {
@@ -72,7 +69,6 @@ export async function runCommands(
 /** The text of the answer; null where the task's own comment is the answer. */
 async function run(
   ports: AdmissionPorts,
-  client: InstallationClient,
   trigger: CommandTrigger,
   delivery: Delivery,
   command: Command,
@@ -88,13 +84,12 @@ async function run(
   }
   if (verb === 'cancel') return renderCancelled(await cancel(ports, trigger, delivery));
   return await ports.store.withLock(`admit ${trigger.repository.id} ${trigger.issue}`, () =>
-    review(ports, client, trigger, delivery),
+    review(ports, trigger, delivery),
   );
 }
 
 async function review(
   ports: AdmissionPorts,
-  client: InstallationClient,
   trigger: CommandTrigger,
   delivery: Delivery,
 ): Promise<string | null> {
@@ -108,11 +103,11 @@ async function review(
       await ports.queue.enqueue('publish', known.id, { priority: known.priority });
     return null;
   }
-  const pull = await readPullRequest(client, trigger.repository, trigger.issue);
+  const pull = await ports.github.readPullRequest(trigger.repository, trigger.issue);
   if (typeof pull === 'string') return `No review: ${pull}.`;
   if (!pull.open) return 'No review: the pull request is closed.';
   const names = ports.operatorConfig.agents.map((agent) => agent.name);
-  const file = await readRepositoryFile(client, pull.repository, pull.baseSha, names);
+  const file = await readRepositoryFile(ports.github, pull, names);
   const { actor, commentId } = trigger;
   await openReview(
     ports,

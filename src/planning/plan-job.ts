@@ -1,5 +1,6 @@
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/operator-config.ts';
+import { repositoryConfigPath } from '../config/repository-config.ts';
 import { selectAgents } from '../config/select-agents.ts';
 import { failureKinds, PatchfleetError, toFailure } from '../domain/failure.ts';
 import type { Queue } from '../scheduling/port.ts';
@@ -46,6 +47,12 @@ async function planAndStore(
   signal: AbortSignal,
 ): Promise<void> {
   if (task.config === null) throw new PatchfleetError('internal', 'the task has no repository configuration');
+  const agents = selectAgents(deps.agents, task.config);
+  if (agents.length === 0)
+    throw new PatchfleetError(
+      'config_invalid',
+      `no agent is configured; name one under \`agents\` in the operator file or under \`commands\` in ${repositoryConfigPath}`,
+    );
   const { plan, skipped, mergeBase, coverage } = await deps.planner.plan(
     {
       repository: {
@@ -55,15 +62,15 @@ async function planAndStore(
         name: task.repo,
       },
       pullRequest: {
-        number: task.pullNumber,
+        number: task.number,
         headSha: task.headSha,
         baseSha: task.baseSha,
         baseRef: task.baseRef,
-        title: task.pullTitle,
-        body: task.pullBody,
+        title: task.title,
+        body: task.body,
       },
       config: task.config,
-      agents: selectAgents(deps.agents, task.config),
+      agents,
       limits: deps.limits,
     },
     signal,

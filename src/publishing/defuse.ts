@@ -25,10 +25,10 @@ export function defuseMarkdown(text: string): string {
 export function plainLine(text: string, max: number): string {
   const line = cut(clean(text).replace(/\s+/g, ' ').trim(), max);
   return defuseCommands(line)
-    .replace(/[&<>|]/g, (character) => entities[character] ?? '')
-    .replace(/[\\`*_{}[\]~$]/g, '\\$&')
     .replace(/@(?=[a-z0-9])/gi, `@${part}`)
-    .replace(/#(?=\d)/g, `#${part}`);
+    .replace(/#(?=\d)/g, `#${part}`)
+    .replace(/[\\`*_{}[\]~$]/g, '\\$&')
+    .replace(/[&<>|]/g, (character) => entities[character] ?? '');
 }
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '|': '&#124;' };
@@ -36,7 +36,7 @@ const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** A path or name as code, outside of tables. What is invisible in it is spelt out. */
 export function codeSpan(text: string, max = 400): string {
   const shown = text.toWellFormed().replace(/[\t\n]/g, (c) => (c === '\n' ? '\\n' : '\\t'));
-  const line = defuseCommands(cut(shown.replace(invisible, spell), max));
+  const line = defuseCommands(cut(shown.replace(invisible, spell), max)).replace(/<(?=[!?])/g, `<${part}`);
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((run) => run.length));
   const fence = '`'.repeat(longest + 1);
   const pad = /^[` ]|[` ]$/.test(line) ? ' ' : '';

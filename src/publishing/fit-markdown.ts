@@ -11,7 +11,8 @@ interface Fence {
   readonly mark: string;
 }
 
-const fenceLine = /^((?:[ \t]|> ?|[-*+] |\d{1,9}[.)] )*)(`{3,}|~{3,})(.*)$/;
+/** Each alternative begins with another character, so that no line makes it backtrack. */
+const fenceLine = /^((?:[ \t>]|[-*+] |\d{1,9}[.)] )*)(`{3,}|~{3,})(.*)$/;
 
 /** Ends the fenced code block that `markdown` leaves open, if it does. */
 export function closeFences(markdown: string): string {

@@ -67,7 +67,7 @@ async function replyToCommand(
     deps,
     {
       repository: { installationId, id, owner, name },
-      issue: task.pullNumber,
+      issue: task.number,
       commentId,
       body: renderTaskReply(section, check?.url ?? null),
       taskId: task.id,

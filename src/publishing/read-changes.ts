@@ -23,7 +23,7 @@ export async function readChanges(
     const mirror = await mirrors.open({ installationId, id, owner, name });
     // This replica may never have seen the pull request.
     if (!(await mirror.has(task.headSha)) || !(await mirror.has(task.mergeBase))) {
-      await mirror.fetchPullRequest(task.pullNumber, task.headSha, task.baseSha, signal);
+      await mirror.fetchPullRequest(task.number, task.headSha, task.baseSha, signal);
     }
     const options = { maxBytes: maxDiffBytes, paths, signal };
     return (await mirror.changes(task.mergeBase, task.headSha, options)).changes;

@@ -71,7 +71,7 @@ function renderParts(
     before: '',
     items: sections.flatMap((section) => {
       const part = render(section, share - 100);
-      return part === '' ? [] : [`## Pull request #${section.view.task.pullNumber}\n\n${part}`];
+      return part === '' ? [] : [`## Pull request #${section.view.task.number}\n\n${part}`];
     }),
     after: '',
     gap: '\n\n',

@@ -57,7 +57,9 @@ function inlineBody(finding: Finding): string {
   const title = `**${finding.severity}**: ${plainLine(finding.title, 300)}`;
   const rule = `<sub>Rule ${codeSpan(finding.rule, 100)}</sub>`;
   const applicable = finding.replacement !== null && finding.side === 'RIGHT';
-  const suggestion = applicable ? `\n\n${codeBlock(finding.replacement ?? '', 'suggestion')}` : '';
+  const suggestion = applicable
+    ? `\n\n${codeBlock(finding.replacement?.toWellFormed() ?? '', 'suggestion')}`
+    : '';
   const after = `${suggestion}\n\n${rule}`;
   // A suggestion is exact or it is not made: never cut.
   const fits = title.length + after.length + cutNotice.length + 2_000 <= maxBody;
@@ -74,7 +76,7 @@ export function bodyFinding(finding: Finding): string {
   const title = `#### ${finding.severity}: ${plainLine(finding.title, 300)}`;
   const where = `${location(finding)} · rule ${codeSpan(finding.rule, 100)}`;
   const text = finding.body.trim() === '' ? '' : `\n\n${defuseMarkdown(finding.body)}`;
-  const block = finding.replacement === null ? '' : codeBlock(finding.replacement);
+  const block = finding.replacement === null ? '' : codeBlock(finding.replacement.toWellFormed());
   const proposal = block === '' || block.length > maxEntry / 2 ? '' : `\n\nProposed replacement:\n\n${block}`;
   const before = `${title}\n${where}`;
   return `${before}${capMarkdown(text, maxEntry - before.length - proposal.length, cutNotice)}${proposal}`;

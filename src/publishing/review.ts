@@ -23,7 +23,7 @@ export async function publishReview(deps: ReviewDeps, view: TaskView, signal: Ab
       await publications.done(key, { detail: { published: [], ...detail } });
     };
     if (task.outcome !== 'succeeded' && task.outcome !== 'partial') return without({});
-    const known = await deps.store.views.published(task.repositoryId, task.pullNumber, task.id);
+    const known = await deps.store.views.published(task.repositoryId, task.number, task.id);
     const client = await deps.github.client(task.installationId);
     const review: Review = { deps, client, view, known, signal };
 
@@ -33,6 +33,7 @@ export async function publishReview(deps: ReviewDeps, view: TaskView, signal: Ab
     const draft = planReview(view, known, changes);
     if (draft === null) return without({ known: knownCount(view, known) });
 
+    await publications.begin(key, 'review', task.id);
     const refusal = await post(review, draft, row !== null, without);
     if (refusal === null) return;
     deps.log.warn({ task: task.id, status: refusal.status, detail: refusal.detail }, 'review refused');
@@ -61,8 +62,6 @@ async function post(
   without: (detail: Record<string, unknown>) => Promise<void>,
 ): Promise<Refusal | null> {
   const { view, known } = review;
-  const { publications } = review.deps.store;
-  const key = reviewKey(view.task.id);
   if (doubt) {
     const found = await findReview(review);
     if (found.refused !== null) return found.refused;
@@ -74,7 +73,6 @@ async function post(
     await without({ reason: moved.data, known: draft.known });
     return null;
   }
-  await publications.begin(key, 'review', view.task.id);
   let posted = draft;
   let answer = await send(review, posted);
   if (answer.refused?.status === 422 && posted.comments.length > 0) {
@@ -119,7 +117,7 @@ async function adopt(review: Review, draft: ReviewDraft, found: Posted): Promise
     'the comments of the review could not be read',
     review.signal,
     review.client.rest.pulls.listCommentsForReview,
-    { owner: task.owner, repo: task.repo, pull_number: task.pullNumber, review_id: found.id },
+    { owner: task.owner, repo: task.repo, pull_number: task.number, review_id: found.id },
   );
   if (comments.refused !== null) return comments.refused;
   const inline = comments.data.length > 0 || draft.comments.length === 0;
@@ -136,13 +134,13 @@ async function findReview(review: Review): Promise<Answer<Posted | null>> {
     'the reviews of the pull request could not be read',
     review.signal,
     review.client.rest.pulls.listReviews,
-    { owner: task.owner, repo: task.repo, pull_number: task.pullNumber },
+    { owner: task.owner, repo: task.repo, pull_number: task.number },
   );
   if (answer.refused !== null) return answer;
   const marker = reviewMarker(task.id);
   // Anybody can write a marker: only our own reviews count.
   const ours = answer.data.find(
-    ({ body, user }) => user?.login === `${slug}[bot]` && body?.includes(marker) === true,
+    ({ body, user }) => user?.login === `${slug}[bot]` && body?.startsWith(marker) === true,
   );
   return { refused: null, data: ours ?? null };
 }
@@ -160,5 +158,5 @@ async function whyNotAnymore({ client, view, signal }: Review): Promise<Answer<s
 }
 
 function target(task: Task, signal: AbortSignal) {
-  return { owner: task.owner, repo: task.repo, pull_number: task.pullNumber, request: { signal } };
+  return { owner: task.owner, repo: task.repo, pull_number: task.number, request: { signal } };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import { defaultMaxBuffer, greatestMaxBuffer, lookupLimitMs } from '../../sandbox/protocol.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { createGate } from '../domain/gate.ts';
 import { checkEngine } from './check-engine.ts';
 import {
   containerSpec,
@@ -10,7 +11,6 @@ import {
   workspaceInContainer,
 } from './container-spec.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
-import { createGate } from './gate.ts';
 import type { Sandbox, Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import { removeContainer } from './remove-container.ts';

@@ -8,7 +8,6 @@ import {
   Worker,
 } from 'bullmq';
 import { Redis } from 'ioredis';
-import pg from 'pg';
 import { createGate } from '../domain/gate.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { JobKind, JobOptions, Queue } from './port.ts';
@@ -17,7 +16,15 @@ import type { JobKind, JobOptions, Queue } from './port.ts';
 
 export type QueueBackend =
   | { readonly kind: 'redis'; readonly url: string }
-  | { readonly kind: 'postgres'; readonly connection: pg.PoolConfig };
+  /** `newPool`: a pool of the database that holds the rows, with that schema on its search path. */
+  | { readonly kind: 'postgres'; readonly newPool: (searchPath: string) => QueuePool };
+
+/** A pool of the `pg` driver, as far as it is used here; BullMQ knows the rest. */
+export interface QueuePool {
+  end(): Promise<void>;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  setMaxListeners(n: number): unknown;
+}
 
 export interface QueueSettings {
   readonly backend: QueueBackend;
@@ -88,11 +95,11 @@ async function openBackend(settings: QueueSettings): Promise<Backend> {
       process((job.data as { id: string }).id, signal ?? new AbortController().signal);
   if (backend.kind === 'postgres') {
     // A pool of its own: BullMQ's statements want its schema on the search path.
-    const pool = new pg.Pool({ ...backend.connection, options: `-c search_path=${schema}`, max: 12 });
+    const pool = backend.newPool(schema);
     pool.setMaxListeners(0); // every queue and worker listens for its errors
     pool.on('error', (error) => settings.log.warn({ err: error }, 'queue database connection'));
-    await runMigrations(pool, schema);
     const connection = pool as unknown as PgPool;
+    await runMigrations(connection, schema);
     return {
       queue: (name) => new BullQueue(name, { connection }, createPostgresBackend) as unknown as BullQueue,
       worker: (name, concurrency, process) =>

@@ -13,14 +13,18 @@ export function createReconciler(deps: {
   store: Pick<Store, 'due' | 'tasks' | 'tryLock'>;
   queue: Queue;
   timing: Timing;
+  log: Logger;
 }): () => Promise<void> {
-  const { store, queue, timing } = deps;
+  const { store, queue, timing, log } = deps;
   // Younger rows are about to be enqueued by whoever wrote them.
   const graceMs = timing.reconcile_ms;
   return async () => {
     await store.tryLock('reconcile', async () => {
       for (const id of await store.due.deliveries(graceMs)) await queue.enqueue('admit', id);
-      for (const id of await store.due.loseAttempts(timing.lease_ms)) await queue.enqueue('advance', id);
+      for (const id of await store.due.loseAttempts(timing.lease_ms)) {
+        log.warn({ task: id }, 'a worker gave no sign of life: its attempt is lost');
+        await queue.enqueue('advance', id);
+      }
       await store.tasks.releaseDue();
       for (const { id, priority } of await store.due.tasks('planning'))
         await queue.enqueue('plan', id, { priority });

@@ -16,8 +16,8 @@ export type Executor = Pick<
 export interface OpenDatabase {
   readonly db: Database;
   readonly pool: pg.Pool;
-  /** For others that want connections of their own (the queue). */
-  readonly connection: pg.PoolConfig;
+  /** A further pool, for work that must not take connections from the rows. Its owner ends it. */
+  newPool(options: { max: number; searchPath?: string }): pg.Pool;
   close(): Promise<void>;
 }
 
@@ -53,7 +53,13 @@ export async function openDatabase(options: {
     await close();
     throw error;
   }
-  return { db: drizzle(pool, { schema }), pool, connection, close };
+  const newPool = (options: { max: number; searchPath?: string }) =>
+    new pg.Pool({
+      ...connection,
+      max: options.max,
+      ...(options.searchPath === undefined ? {} : { options: `-c search_path=${options.searchPath}` }),
+    });
+  return { db: drizzle(pool, { schema }), pool, newPool, close };
 }
 
 async function migrateOnce(pool: pg.Pool): Promise<void> {

@@ -74,12 +74,12 @@ export type NewTask = Pick<
   | 'repositoryId'
   | 'owner'
   | 'repo'
-  | 'pullNumber'
+  | 'number'
   | 'headSha'
   | 'baseSha'
   | 'baseRef'
-  | 'pullTitle'
-  | 'pullBody'
+  | 'title'
+  | 'body'
   | 'trigger'
   | 'config'
   | 'priority'
@@ -99,7 +99,7 @@ export interface Tasks {
   create(task: NewTask): Promise<{ task: Task; created: boolean; superseded: string[] }>;
   get(id: string): Promise<Task | null>;
   /** Newest first. */
-  ofPull(repositoryId: number, pullNumber: number): Promise<Task[]>;
+  ofPull(repositoryId: number, number: number): Promise<Task[]>;
   /**
    * Settles an open task: outcome set, phase `publishing`, open subtasks and live attempts cancelled, all
    * in one transaction. False when it was settled already.
@@ -211,7 +211,7 @@ export interface Views {
   /**
    * Fingerprints of findings that earlier tasks of this pull request already published in a review.
    */
-  published(repositoryId: number, pullNumber: number, exceptTask: string): Promise<Set<string>>;
+  published(repositoryId: number, number: number, exceptTask: string): Promise<Set<string>>;
 }
 
 export interface Publications {

@@ -83,13 +83,13 @@ export const tasks = pgTable(
     repo: text('repo').notNull(),
     subject: text('subject').$type<SubjectKind>().notNull().default('pull_request'),
     /** Of the pull request or issue; 0 for a branch. */
-    pullNumber: integer('pull_number').notNull(),
+    number: integer('number').notNull(),
     headSha: text('head_sha').notNull(),
     baseSha: text('base_sha').notNull(),
     baseRef: text('base_ref').notNull(),
     /** Title and body of the pull request, frozen at trigger time: data, never instructions. */
-    pullTitle: text('pull_title').notNull(),
-    pullBody: text('pull_body').notNull(),
+    title: text('title').notNull(),
+    body: text('body').notNull(),
     /** What was asked for, in the words of whoever asked: data, never instructions to us. */
     instruction: text('instruction').notNull().default(''),
     /** The issues of a batch. */
@@ -120,7 +120,7 @@ export const tasks = pgTable(
   (t) => [
     index('tasks_open').on(t.phase).where(sql`${t.phase} <> 'finished'`),
     index('tasks_head').on(t.repositoryId, t.headSha),
-    index('tasks_pull').on(t.repositoryId, t.pullNumber),
+    index('tasks_pull').on(t.repositoryId, t.number),
   ],
 );
 

@@ -1,4 +1,3 @@
-import pg from 'pg';
 import { createAttempts } from './attempts.ts';
 import { createAudit } from './audit.ts';
 import { createBudgetLedger } from './budget-ledger.ts';
@@ -20,7 +19,7 @@ export function createStore(
 ): Store {
   const { db } = database;
   // Locks hold a connection while their work runs, which wants others: they have a pool of their own.
-  const lockPool = new pg.Pool({ ...database.connection, max: 24 });
+  const lockPool = database.newPool({ max: 24 });
   lockPool.on('error', options.onError);
   return {
     deliveries: createDeliveries(db),

@@ -12,12 +12,11 @@ export function createTasks(db: Database): Tasks {
       db.transaction(async (tx) => {
         // Creations for one pull request follow one another: two heads never both supersede, or neither.
         await tx.execute(
-          sql`select pg_advisory_xact_lock(hashtextextended(${`pull:${task.repositoryId}:${task.pullNumber}`}, 0))`,
+          sql`select pg_advisory_xact_lock(hashtextextended(${`pull:${task.repositoryId}:${task.number}`}, 0))`,
         );
         const [known] = await tx.select().from(tasks).where(eq(tasks.key, task.key));
         if (known !== undefined) return { task: known, created: false, superseded: [] };
-        const superseded =
-          task.kind === 'review' ? await supersede(tx, task.repositoryId, task.pullNumber) : [];
+        const superseded = task.kind === 'review' ? await supersede(tx, task.repositoryId, task.number) : [];
         const { held, ...columns } = task;
         const over = task.failure !== null;
         const [created] = await tx
@@ -37,11 +36,11 @@ export function createTasks(db: Database): Tasks {
 
     get: async (id) => (await db.select().from(tasks).where(eq(tasks.id, id)))[0] ?? null,
 
-    ofPull: (repositoryId, pullNumber) =>
+    ofPull: (repositoryId, number) =>
       db
         .select()
         .from(tasks)
-        .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.pullNumber, pullNumber)))
+        .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.number, number)))
         .orderBy(desc(tasks.createdAt), desc(tasks.id)),
 
     settle: (id, outcome, failure) => db.transaction((tx) => settle(tx, id, outcome, failure)),
@@ -137,14 +136,14 @@ export function createTasks(db: Database): Tasks {
   };
 }
 
-async function supersede(tx: Executor, repositoryId: number, pullNumber: number): Promise<string[]> {
+async function supersede(tx: Executor, repositoryId: number, number: number): Promise<string[]> {
   const open = await tx
     .select({ id: tasks.id })
     .from(tasks)
     .where(
       and(
         eq(tasks.repositoryId, repositoryId),
-        eq(tasks.pullNumber, pullNumber),
+        eq(tasks.number, number),
         eq(tasks.kind, 'review'),
         inArray(tasks.phase, ['planning', 'running']),
       ),

@@ -30,14 +30,14 @@ export function createViews(db: Database): Views {
       atOneMoment(async (tx) => {
         // `distinct on` keeps the first of each pull request, which is the newest.
         const found = await tx
-          .selectDistinctOn([tasks.pullNumber])
+          .selectDistinctOn([tasks.number])
           .from(tasks)
           .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.headSha, headSha)))
-          .orderBy(asc(tasks.pullNumber), desc(tasks.createdAt), desc(tasks.id));
+          .orderBy(asc(tasks.number), desc(tasks.createdAt), desc(tasks.id));
         return viewsOf(tx, found);
       }),
 
-    published: async (repositoryId, pullNumber, exceptTask) => {
+    published: async (repositoryId, number, exceptTask) => {
       const rows = await db
         .select({ detail: publications.detail })
         .from(publications)
@@ -47,7 +47,7 @@ export function createViews(db: Database): Views {
             eq(publications.kind, 'review'),
             eq(publications.status, 'done'),
             eq(tasks.repositoryId, repositoryId),
-            eq(tasks.pullNumber, pullNumber),
+            eq(tasks.number, number),
             ne(tasks.id, exceptTask),
           ),
         );

@@ -35,7 +35,8 @@ try {
   say(`\n${renderResult(facts)}\n\n${renderTimings(facts)}\n`);
   broken.push(...judge(facts));
 } catch (error) {
-  broken.push(error instanceof Error ? error.message : String(error));
+  if (stoppedBy !== null) broken.push(`stopped by ${stoppedBy}`);
+  else broken.push(error instanceof Error ? error.message : String(error));
 }
 for (const sentence of broken) process.stderr.write(`demo: ${sentence}\n`);
 if (broken.length === 0) say('Everything held.');

@@ -38,6 +38,14 @@ CREATE TABLE "audit" (
 	"detail" jsonb DEFAULT '{}'::jsonb NOT NULL
 );
 --> statement-breakpoint
+CREATE TABLE "candidates" (
+	"subtask_id" uuid PRIMARY KEY NOT NULL,
+	"task_id" uuid NOT NULL,
+	"candidate" jsonb NOT NULL,
+	"rounds" integer DEFAULT 1 NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "deliveries" (
 	"id" text PRIMARY KEY NOT NULL,
 	"event" text NOT NULL,
@@ -78,6 +86,17 @@ CREATE TABLE "findings" (
 	CONSTRAINT "findings_position" UNIQUE("subtask_id","position")
 );
 --> statement-breakpoint
+CREATE TABLE "patches" (
+	"subtask_id" uuid PRIMARY KEY NOT NULL,
+	"task_id" uuid NOT NULL,
+	"base_commit" text NOT NULL,
+	"tree" text NOT NULL,
+	"commit" text NOT NULL,
+	"entries" jsonb NOT NULL,
+	"digest" text NOT NULL,
+	"verdict" jsonb NOT NULL
+);
+--> statement-breakpoint
 CREATE TABLE "publications" (
 	"key" text PRIMARY KEY NOT NULL,
 	"task_id" uuid,
@@ -96,6 +115,9 @@ CREATE TABLE "subtasks" (
 	"id" uuid PRIMARY KEY NOT NULL,
 	"task_id" uuid NOT NULL,
 	"row" integer NOT NULL,
+	"kind" text DEFAULT 'agent' NOT NULL,
+	"waits_for" text DEFAULT 'success' NOT NULL,
+	"issue" integer,
 	"title" text NOT NULL,
 	"agent" text NOT NULL,
 	"matrix" jsonb NOT NULL,
@@ -124,12 +146,18 @@ CREATE TABLE "tasks" (
 	"repository_id" bigint NOT NULL,
 	"owner" text NOT NULL,
 	"repo" text NOT NULL,
-	"pull_number" integer NOT NULL,
+	"subject" text DEFAULT 'pull_request' NOT NULL,
+	"number" integer NOT NULL,
 	"head_sha" text NOT NULL,
 	"base_sha" text NOT NULL,
 	"base_ref" text NOT NULL,
-	"pull_title" text NOT NULL,
-	"pull_body" text NOT NULL,
+	"title" text NOT NULL,
+	"body" text NOT NULL,
+	"instruction" text DEFAULT '' NOT NULL,
+	"issues" jsonb DEFAULT '[]'::jsonb NOT NULL,
+	"target_ref" text DEFAULT '' NOT NULL,
+	"fork" boolean DEFAULT false NOT NULL,
+	"start_after" timestamp with time zone,
 	"trigger" jsonb NOT NULL,
 	"config" jsonb,
 	"priority" integer NOT NULL,
@@ -144,6 +172,12 @@ CREATE TABLE "tasks" (
 	"finished_at" timestamp with time zone,
 	"updated_at" timestamp with time zone DEFAULT now() NOT NULL,
 	CONSTRAINT "tasks_key_unique" UNIQUE("key")
+);
+--> statement-breakpoint
+CREATE TABLE "triages" (
+	"subtask_id" uuid PRIMARY KEY NOT NULL,
+	"task_id" uuid NOT NULL,
+	"triage" jsonb NOT NULL
 );
 --> statement-breakpoint
 CREATE TABLE "usage" (
@@ -164,16 +198,28 @@ CREATE TABLE "usage" (
 	"settled_at" timestamp with time zone
 );
 --> statement-breakpoint
+CREATE TABLE "verifications" (
+	"key" text PRIMARY KEY NOT NULL,
+	"report" jsonb NOT NULL,
+	"created_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "artifacts" ADD CONSTRAINT "artifacts_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "artifacts" ADD CONSTRAINT "artifacts_attempt_id_attempts_id_fk" FOREIGN KEY ("attempt_id") REFERENCES "public"."attempts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "attempts" ADD CONSTRAINT "attempts_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "attempts" ADD CONSTRAINT "attempts_subtask_id_subtasks_id_fk" FOREIGN KEY ("subtask_id") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "candidates" ADD CONSTRAINT "candidates_subtask_id_subtasks_id_fk" FOREIGN KEY ("subtask_id") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "candidates" ADD CONSTRAINT "candidates_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dependencies" ADD CONSTRAINT "dependencies_subtask_id_subtasks_id_fk" FOREIGN KEY ("subtask_id") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "dependencies" ADD CONSTRAINT "dependencies_depends_on_subtasks_id_fk" FOREIGN KEY ("depends_on") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "findings" ADD CONSTRAINT "findings_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "findings" ADD CONSTRAINT "findings_subtask_id_subtasks_id_fk" FOREIGN KEY ("subtask_id") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "patches" ADD CONSTRAINT "patches_subtask_id_subtasks_id_fk" FOREIGN KEY ("subtask_id") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "patches" ADD CONSTRAINT "patches_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "publications" ADD CONSTRAINT "publications_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "subtasks" ADD CONSTRAINT "subtasks_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "triages" ADD CONSTRAINT "triages_subtask_id_subtasks_id_fk" FOREIGN KEY ("subtask_id") REFERENCES "public"."subtasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "triages" ADD CONSTRAINT "triages_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "usage" ADD CONSTRAINT "usage_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 CREATE UNIQUE INDEX "attempts_one_live" ON "attempts" USING btree ("subtask_id") WHERE "attempts"."status" in ('queued', 'running');--> statement-breakpoint
 CREATE INDEX "attempts_live" ON "attempts" USING btree ("status") WHERE "attempts"."status" in ('queued', 'running');--> statement-breakpoint
@@ -186,5 +232,5 @@ CREATE INDEX "publications_task" ON "publications" USING btree ("task_id");--> s
 CREATE INDEX "subtasks_open" ON "subtasks" USING btree ("task_id") WHERE "subtasks"."status" in ('waiting', 'running');--> statement-breakpoint
 CREATE INDEX "tasks_open" ON "tasks" USING btree ("phase") WHERE "tasks"."phase" <> 'finished';--> statement-breakpoint
 CREATE INDEX "tasks_head" ON "tasks" USING btree ("repository_id","head_sha");--> statement-breakpoint
-CREATE INDEX "tasks_pull" ON "tasks" USING btree ("repository_id","pull_number");--> statement-breakpoint
+CREATE INDEX "tasks_pull" ON "tasks" USING btree ("repository_id","number");--> statement-breakpoint
 CREATE INDEX "usage_task" ON "usage" USING btree ("task_id");

@@ -178,12 +178,16 @@ describe('a mirror', () => {
     expect(git(join(root, 'mirrors/42.git'), ['fsck', '--connectivity-only']).toString()).toBe('');
   });
 
-  it('is made anew where something that is no repository stands in its place', async () => {
+  it('is completed where something that is no repository stands in its place, by many at once', async () => {
     mkdirSync(join(root, 'mirrors/42.git'), { recursive: true });
     writeFileSync(join(root, 'mirrors/42.git/HEAD'), 'ref: refs/heads/main\n');
-    const mirror = await open();
-    await mirror.fetchPullRequest(7, head, base, never);
-    expect(await mirror.has(head)).toBe(true);
+    await Promise.all(
+      [1, 2, 3, 4].map(async () => {
+        const mirror = await open();
+        await mirror.fetchPullRequest(7, head, base, never);
+        expect(await mirror.has(head)).toBe(true);
+      }),
+    );
     expect(readdirSync(join(root, 'mirrors'))).toEqual(['42.git']);
   });
 

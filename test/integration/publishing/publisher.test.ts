@@ -201,4 +201,28 @@ describe('publishing a task', () => {
     expect(run?.summary).toContain('line 3: review.fail');
     expect(await fixture.phase(task)).toBe('finished');
   });
+
+  it('makes a new check run when GitHub says that the old one is gone', async () => {
+    const { double, store, signal } = fixture;
+    const publisher = fixture.replica();
+    const pull = await fixture.openPull();
+    const task = await fixture.addTask(pull);
+    await publisher.publish(task.id, signal);
+    await fixture.plan(task, 1);
+    await fixture.finishShard(task, 0, [finding(1)]);
+    await fixture.settle(task, 'succeeded');
+    double.faults.failNext('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', 404, {
+      message: 'Not Found',
+    });
+    await publisher.publish(task.id, signal);
+    const runs = (await double.checkRuns(repoName)).filter((run) => run.headSha === pull.headSha);
+    // The double only said so: the first one is still there, as it was.
+    expect(runs.map((run) => [run.status, run.conclusion, run.annotations.length])).toEqual([
+      ['queued', null, 0],
+      ['completed', 'success', 1],
+    ]);
+    expect((await store.publications.get(`check:${task.repositoryId}:${task.headSha}`))?.githubId).toBe(
+      runs[1]?.id,
+    );
+  });
 });

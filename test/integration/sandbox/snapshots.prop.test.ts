@@ -127,6 +127,7 @@ describe('a snapshot', () => {
         // Only here, in the test's own tree: the product never runs git on a workspace.
         const status = execFileSync('git', ['-C', workspace.dir, 'status', '--porcelain'], {
           env: { PATH: process.env['PATH'] ?? '', GIT_CONFIG_GLOBAL: '/dev/null' },
+          stdio: ['ignore', 'pipe', 'pipe'],
         });
         expect(status.toString()).toBe('');
         await workspaces.remove(workspace.dir);

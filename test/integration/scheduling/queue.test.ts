@@ -14,7 +14,10 @@ beforeAll(async () => {
 afterAll(() => Promise.all([database.close(), redis.stop()]));
 
 const backends: [string, () => QueueBackend][] = [
-  ['Postgres', () => ({ kind: 'postgres', connection: database.connection })],
+  [
+    'Postgres',
+    () => ({ kind: 'postgres', newPool: (searchPath) => database.newPool({ searchPath, max: 12 }) }),
+  ],
   ['Redis', () => ({ kind: 'redis', url: redis.url })],
 ];
 

@@ -19,7 +19,7 @@ let head = 0;
 async function startedTask() {
   head += 1;
   const { task } = await store.tasks.create(
-    newTask({ headSha: head.toString(16).padStart(40, '0'), pullNumber: head }),
+    newTask({ headSha: head.toString(16).padStart(40, '0'), number: head }),
   );
   await store.tasks.beginPlanning(task.id);
   await store.tasks.storePlan(task.id, newPlan(newRow('a')), planFacts);
@@ -103,7 +103,7 @@ describe('attempts', () => {
   it('advances once however many replicas ask at the same moment', async () => {
     head += 1;
     const { task } = await store.tasks.create(
-      newTask({ headSha: head.toString(16).padStart(40, '0'), pullNumber: head }),
+      newTask({ headSha: head.toString(16).padStart(40, '0'), number: head }),
     );
     await store.tasks.beginPlanning(task.id);
     const rows = ['a', 'b', 'c'].map((title) => newRow(title));

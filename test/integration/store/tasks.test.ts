@@ -20,9 +20,9 @@ describe('tasks', () => {
   });
 
   it('supersedes the open reviews of the same pull request, and no others', async () => {
-    const old = await store.tasks.create(newTask({ pullNumber: 2, headSha: sha('1') }));
-    const other = await store.tasks.create(newTask({ pullNumber: 3, headSha: sha('2') }));
-    const next = await store.tasks.create(newTask({ pullNumber: 2, headSha: sha('3') }));
+    const old = await store.tasks.create(newTask({ number: 2, headSha: sha('1') }));
+    const other = await store.tasks.create(newTask({ number: 3, headSha: sha('2') }));
+    const next = await store.tasks.create(newTask({ number: 2, headSha: sha('3') }));
     expect(next).toMatchObject({ created: true, superseded: [old.task.id] });
     expect(await store.tasks.get(old.task.id)).toMatchObject({ phase: 'publishing', outcome: 'superseded' });
     expect(await store.tasks.get(other.task.id)).toMatchObject({ phase: 'planning', outcome: null });
@@ -32,7 +32,7 @@ describe('tasks', () => {
     const heads = Array.from({ length: 12 }, (_, index) => sha(index.toString(16)));
     await Promise.all(
       heads.map((headSha) =>
-        store.tasks.create(newTask({ pullNumber: 4, headSha, key: `review:7:4:${headSha}` })),
+        store.tasks.create(newTask({ number: 4, headSha, key: `review:7:4:${headSha}` })),
       ),
     );
     const phases = (await store.tasks.ofPull(7, 4)).map((task) => task.phase);
@@ -43,14 +43,14 @@ describe('tasks', () => {
   it('sends a task that is over before it began straight to publishing', async () => {
     const failure = { code: 'config_invalid', detail: 'review.fail_on' } as const;
     const { task } = await store.tasks.create(
-      newTask({ pullNumber: 5, headSha: sha('5'), failure, config: null }),
+      newTask({ number: 5, headSha: sha('5'), failure, config: null }),
     );
     expect(task).toMatchObject({ phase: 'publishing', outcome: 'failed', failure });
     expect(await store.tasks.beginPlanning(task.id)).toBeNull();
   });
 
   it('stores a plan once, and never into a task that was settled meanwhile', async () => {
-    const { task } = await store.tasks.create(newTask({ pullNumber: 6, headSha: sha('6') }));
+    const { task } = await store.tasks.create(newTask({ number: 6, headSha: sha('6') }));
     expect(await store.tasks.beginPlanning(task.id)).toBe(1);
     expect(await store.tasks.beginPlanning(task.id)).toBe(2);
     const plan = newPlan(newRow('a'), newRow('b', { dependsOn: [0] }));
@@ -58,7 +58,7 @@ describe('tasks', () => {
     expect(await store.tasks.storePlan(task.id, plan, planFacts)).toBe(false);
     expect((await store.views.task(task.id))?.subtasks.map((row) => row.title)).toEqual(['a', 'b']);
 
-    const { task: gone } = await store.tasks.create(newTask({ pullNumber: 8, headSha: sha('8') }));
+    const { task: gone } = await store.tasks.create(newTask({ number: 8, headSha: sha('8') }));
     await store.tasks.settle(gone.id, 'cancelled', null);
     expect(await store.tasks.storePlan(gone.id, plan, planFacts)).toBe(false);
   });
@@ -66,7 +66,7 @@ describe('tasks', () => {
 
 describe('what is due', () => {
   it('names tasks by phase until they are finished', async () => {
-    const { task } = await store.tasks.create(newTask({ pullNumber: 9, headSha: sha('9') }));
+    const { task } = await store.tasks.create(newTask({ number: 9, headSha: sha('9') }));
     const ids = async (phase: 'planning' | 'running' | 'publishing') =>
       (await store.due.tasks(phase)).map(({ id }) => id);
     expect(await ids('planning')).toContain(task.id);

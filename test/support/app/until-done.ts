@@ -22,13 +22,13 @@ export async function untilDone(world: World, headSha: string, options: UntilOpt
 }
 
 /** Waits until nothing is left to do in the rows: every task finished, every delivery settled. */
-export async function untilIdle(world: World, options: UntilOptions & { dataDir?: string } = {}) {
+export async function untilIdle(world: World, options: UntilOptions = {}) {
   await world.github.settled();
   await until(
     'all work is done',
     async () => {
       const [row] = await queryRows<{ open: number }>(
-        options.dataDir ?? world.dataDir,
+        world.databaseDir,
         `select (select count(*) from tasks where phase <> 'finished')::int
               + (select count(*) from deliveries where status = 'received')::int as open`,
       );

@@ -5,7 +5,7 @@ import type { Files } from '../github/commits.ts';
 import { createGitHubDouble, type GitHubDouble } from '../github/create-github-double.ts';
 import type { Behaviour } from '../model/behaviour.ts';
 import { createModelDouble, type ModelDouble } from '../model/create-model-double.ts';
-import { removeDataDirectory } from './data-directory.ts';
+import { databaseUrl, removeDataDirectory } from './data-directory.ts';
 import { type App, type Role, startApp } from './start-app.ts';
 
 export interface WorldOptions {
@@ -18,6 +18,8 @@ export interface WorldOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Default: one app in the role `all`. `[]`: start them yourself. */
   readonly roles?: readonly Role[];
+  /** Apps share one database by `DATABASE_URL` instead of each using the embedded one. Default false. */
+  readonly sharedDatabase?: boolean;
   /** Send events about the app's own writes, as GitHub does. Default true. */
   readonly echo?: boolean;
 }
@@ -37,6 +39,8 @@ export interface World extends AsyncDisposable {
   readonly repository: string;
   /** Of the first app; the others have directories beside it. */
   readonly dataDir: string;
+  /** Directory whose embedded Postgres holds the rows: for `queryRows`. */
+  readonly databaseDir: string;
   readonly apps: readonly App[];
   readonly modelKey: string;
   /** Starts one more process; webhooks go to the last one that listens. `dataDir`: one of an app that ended. */
@@ -62,13 +66,15 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const github = await createGitHubDouble({ dir: join(dir, 'github'), echo: options.echo ?? true });
   const model = await createModelDouble({ behaviour: options.model ?? {} });
   const apps: App[] = [];
-  const dataDirs = new Set<string>([join(dir, 'data')]);
+  const databaseDir = join(dir, options.sharedDatabase ? 'database' : 'data');
+  const dataDirs = new Set<string>([join(dir, 'data'), databaseDir]);
 
   const world: World = {
     github,
     model,
     repository: repositoryName,
     dataDir: join(dir, 'data'),
+    databaseDir,
     apps,
     modelKey,
     async start(role, more = {}) {
@@ -87,6 +93,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
           OPENAI_BASE_URL: model.baseUrl,
           OPENAI_API_KEY: modelKey,
           MODEL: model.model,
+          ...(options.sharedDatabase ? { DATABASE_URL: await databaseUrl(databaseDir) } : {}),
           ...options.env,
           ...more.env,
         },

@@ -1,5 +1,5 @@
 import { type FixtureResponse, LLMock } from '@copilotkit/aimock';
-import type { Mode } from './behaviour.ts';
+import { type Mode, paces } from './behaviour.ts';
 import type { ChatRequest } from './chat-request.ts';
 import { scriptedReply } from './reviewer-script.ts';
 
@@ -16,7 +16,7 @@ export async function startAnswerServer(): Promise<{ url: string; close(): Promi
   const inMode = (mode: Mode) => ({ predicate: (request: unknown) => (request as Passed)._mode === mode });
   mock.on(inMode('cut'), respond, { truncateAfterChunks: 3, chunkSize: 4, latency: 20 });
   // A fixture's pace is fixed, so each pace that is asked for has a fixture of its own.
-  for (const pieceMs of [50, 200, 1000]) {
+  for (const pieceMs of paces) {
     const paced = { predicate: (request: unknown) => (request as Passed)._pieceMs === pieceMs };
     mock.on(paced, respond, { latency: pieceMs, chunkSize: 4 });
   }

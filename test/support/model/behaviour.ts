@@ -35,6 +35,9 @@ export const modes = [
 ] as const;
 export type Mode = (typeof modes)[number];
 
+/** The paces a stream may have, milliseconds between two pieces. */
+export const paces = [50, 200, 1000] as const;
+
 export const behaviourSchema = z.strictObject({
   mode: z.enum(modes).default('review'),
   /** Only this many calls are answered in that mode, the later ones as a reviewer would; null: all. */
@@ -43,7 +46,7 @@ export const behaviourSchema = z.strictObject({
   only: z.string().default(''),
   /** Milliseconds before the answer begins. */
   latencyMs: z.int().min(0).default(0),
-  /** Milliseconds between two pieces of the stream. */
-  pieceMs: z.int().min(0).default(0),
+  /** Milliseconds between two pieces of the stream, one of {@link paces}; 0: at once. */
+  pieceMs: z.literal([0, ...paces]).default(0),
 });
 export type Behaviour = z.infer<typeof behaviourSchema>;

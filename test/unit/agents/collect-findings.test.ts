@@ -65,12 +65,21 @@ describe('the finding collector', () => {
 
   it.each([
     ['a quote that does not exist', { quote: 'evil(a);' }, /does not exist/],
+    ['a quote that cannot be stored', { quote: 'eval\0(a);' }, /NUL/],
     ['a file that is no input', { path: 'src/b.ts' }, /not one of your inputs: "src\/a.ts"/],
     ['lines that end before they start', { end_line: 3 }, /before start_line/],
   ])('refuses %s, with the reason', (_, change, reason) => {
     const collector = collect();
     expect(collector.report({ ...finding, ...change })).toMatch(reason);
     expect([collector.findings, collector.refused]).toEqual([[], 1]);
+  });
+
+  it('keeps nothing that cannot be stored', () => {
+    const collector = collect();
+    collector.report({ ...finding, rule: '\0', title: 'a\0b', body: 'c\0\ud800', replacement: '\0x' });
+    expect(collector.findings).toEqual([
+      expect.objectContaining({ rule: 'finding', title: 'ab', body: 'c\ufffd', replacement: 'x' }),
+    ]);
   });
 
   it('keeps a finding once', () => {

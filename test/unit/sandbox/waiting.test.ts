@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createGate } from '../../../src/sandbox/gate.ts';
+import { createGate } from '../../../src/domain/gate.ts';
 import { createSharedWork } from '../../../src/sandbox/shared-work.ts';
 
 const never = new AbortController().signal;

@@ -1,19 +1,6 @@
 import type { RepositoryRef } from '../domain/task.ts';
-import { classifyError } from '../github/classify-error.ts';
-import type { InstallationClient } from '../github/port.ts';
-
-/** A pull request as GitHub has it now. */
-export interface PullRequestNow {
-  readonly repository: RepositoryRef;
-  readonly number: number;
-  readonly open: boolean;
-  readonly draft: boolean;
-  readonly headSha: string;
-  readonly baseSha: string;
-  readonly baseRef: string;
-  readonly title: string;
-  readonly body: string;
-}
+import { classifyError } from './classify-error.ts';
+import type { InstallationClient, PullRequestNow } from './port.ts';
 
 /**
  * Events come late, doubled and out of order: what counts is what GitHub says now. A text instead, where

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createSlots } from '../../../src/inference/slots.ts';
+import { createSlots } from '../../../src/domain/slots.ts';
 
 describe('slots', () => {
   const never = new AbortController().signal;

@@ -1,0 +1,111 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import Docker from 'dockerode';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { labels } from '../../src/sandbox/container-spec.ts';
+import { until } from '../support/app/until.ts';
+
+const main = fileURLToPath(new URL('../demo/main.ts', import.meta.url));
+
+let scratch = '';
+let before: string[] = [];
+
+beforeEach(async () => {
+  // Short, for the sockets below it, and open, for Postgres, which runs as another user.
+  scratch = await mkdtemp(join(tmpdir(), 'd-'));
+  await chmod(scratch, 0o1777);
+  before = await ownContainers();
+});
+afterEach(() => rm(scratch, { recursive: true, force: true }));
+
+/** Starts the demo with a temporary directory of its own, by which everything that is its own is known. */
+function startDemo() {
+  const { OPENAI_BASE_URL: _url, OPENAI_API_KEY: _key, MODEL: _model, ...env } = process.env;
+  const child = spawn(process.execPath, [main, '--json'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...env, TMPDIR: scratch, PATCHFLEET_SETUP_MS: '1234' },
+  });
+  let [output, errors] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const closed = once(child, 'close').then(([code]) => code as number | null);
+  return { child, closed, output: () => output, errors: () => errors };
+}
+
+async function ownContainers(): Promise<string[]> {
+  const found = await new Docker().listContainers({ all: true, filters: { label: [labels.instance] } });
+  return found.map(({ Id }) => Id);
+}
+
+async function leftBehind() {
+  const processes: string[] = [];
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '');
+    if (environment.split('\0').includes(`TMPDIR=${scratch}`))
+      processes.push(await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => ''));
+  }
+  const files = (await readdir(scratch)).filter((name) => !name.startsWith('node-compile-cache'));
+  const mine = [];
+  for (const Id of await ownContainers()) {
+    if (before.includes(Id)) continue;
+    const info = await new Docker()
+      .getContainer(Id)
+      .inspect()
+      .catch(() => null);
+    if (info?.HostConfig.Binds?.some((bind) => bind.startsWith(scratch))) mine.push(Id);
+  }
+  return { processes: processes.filter((command) => command !== ''), files, containers: mine };
+}
+
+const nothing = { processes: [], files: [], containers: [] };
+
+describe('the demo', () => {
+  it('reviews in parallel, finds every planted fault, says so in one object, and leaves nothing', async () => {
+    const demo = startDemo();
+    const code = await demo.closed;
+    const lines = demo.output().trimEnd().split('\n');
+    expect(code, demo.errors()).toBe(0);
+    expect(lines[0]).toMatch(/^Model: a scripted double/);
+    expect(JSON.parse(lines.at(-1) ?? '')).toEqual({
+      ok: true,
+      review: {
+        shards: 14,
+        maxConcurrent: expect.toSatisfy((most: number) => most >= 4 && most <= 8),
+        wallMs: expect.any(Number),
+        agentMsSum: expect.any(Number),
+        checkRuns: 1,
+        reviews: 1,
+        conclusion: 'failure',
+        annotations: 18,
+        inlineComments: 18,
+        bodyFindings: 0,
+      },
+      sandboxesLeft: 0,
+      setupMs: 1234,
+    });
+    // A line for each shard when its agent begins or ends, since this is no terminal.
+    for (let shard = 1; shard <= 14; shard += 1)
+      expect(demo.output()).toMatch(new RegExp(`^ {1,2}${shard}  .+  done  `, 'm'));
+    expect(demo.output()).not.toContain('\u001B');
+    expect(await leftBehind()).toEqual(nothing);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing when %s stops it half-way', async (signal) => {
+    const demo = startDemo();
+    await until('an agent reviews', () => demo.output().includes('  reviewing  '), { limitMs: 90_000 });
+    demo.child.kill(signal);
+    expect(await demo.closed).toBe(signal === 'SIGINT' ? 130 : 143);
+    expect(JSON.parse(demo.output().trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: false });
+    expect(demo.errors()).toContain(`stopped by ${signal}`);
+    expect(await leftBehind()).toEqual(nothing);
+  });
+});

@@ -1,0 +1,83 @@
+import Docker from 'dockerode';
+import { execa } from 'execa';
+import { describe, expect, it } from 'vitest';
+import { sandboxesOf } from '../support/app/data-directory.ts';
+import { faultyChange, smallRepository } from '../support/app/small-repository.ts';
+import { until } from '../support/app/until.ts';
+import { untilDone, untilIdle } from '../support/app/until-done.ts';
+import { startWorld, type World } from '../support/app/world.ts';
+
+/** What must appear nowhere: the exact values we know, and the shapes of those we do not. */
+function canaries({ github, modelKey }: World): RegExp[] {
+  const keyBody = github.app.privateKey.split('\n')[3] ?? 'no key';
+  return [
+    /gh[pousr]_[A-Za-z0-9_]{10,}/,
+    /eyJ[\w-]{10,}\.[\w-]{10,}\./,
+    /PRIVATE KEY/,
+    ...[keyBody, github.app.webhookSecret, modelKey].map(
+      (secret) => new RegExp(secret.replace(/\W/g, '\\$&')),
+    ),
+  ];
+}
+
+describe('secrets', () => {
+  it.each(['review', 'bad_key'] as const)(
+    'appear in nothing that leaves the control plane (model: %s)',
+    async (mode) => {
+      await using world = await startWorld({
+        files: smallRepository,
+        model: { mode, latencyMs: 300 },
+        operator: { limits: { retries: 0 } },
+        env: { LOG_LEVEL: 'trace' },
+      });
+      const { github, model, repository, dataDir } = world;
+      await github.setPermission(repository, 'wilma', 'write');
+      const opened = github.openPullRequest(repository, { branch: 'change', files: faultyChange });
+      const containers = await until('a sandbox is up', async () => {
+        const found = await sandboxesOf(dataDir);
+        return found.length > 0 && found;
+      });
+      const docker = new Docker();
+      const inspected = await Promise.all(
+        containers.map(({ Id }) =>
+          docker
+            .getContainer(Id)
+            .inspect()
+            .catch(() => null),
+        ),
+      );
+      // Arguments and environments of every process below the app, as any user of the machine may read the former.
+      const processes = await execa('ps', ['-eo', 'args']);
+      const pull = await opened;
+      await untilDone(world, pull.headSha);
+      await github.comment(repository, pull.number, { author: 'wilma', body: '/patchfleet status' });
+      await untilIdle(world);
+      await world.apps[0]?.stop();
+
+      // Not the database: deliveries are kept as they came, and hold no secret either.
+      const grep = await execa('grep', ['-rlaE', 'gh[s]_[A-Za-z0-9]{20}|PRIVATE KEY|canary-model', dataDir], {
+        reject: false,
+      });
+      const places = {
+        writes: JSON.stringify(github.writes().map(({ path, body }) => [path, body])),
+        logs: world.apps.map((app) => app.logs()).join(''),
+        prompts: JSON.stringify(model.journal().map(({ body }) => body)),
+        containers: JSON.stringify(inspected),
+        arguments: processes.stdout,
+        files: grep.stdout,
+      };
+      expect(inspected.filter((one) => one !== null).length).toBeGreaterThan(0);
+      expect(places.logs.length).toBeGreaterThan(0);
+      expect(places.files).toBe('');
+      const leaks = Object.entries(places).flatMap(([place, text]) =>
+        canaries(world).flatMap((canary) => {
+          const found = canary.exec(text);
+          return found === null
+            ? []
+            : [`${place}: ...${text.slice(Math.max(0, found.index - 200), found.index)}<SECRET>`];
+        }),
+      );
+      expect(leaks).toEqual([]);
+    },
+  );
+});
