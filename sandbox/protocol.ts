@@ -47,7 +47,31 @@ export interface RunRequest {
   readonly maxBuffer: number;
   readonly stdin: string;
 }
-export type ToolRequest = ListRequest | ReadRequest | SearchRequest | RunRequest;
+export interface WriteRequest {
+  readonly op: 'write';
+  readonly path: string;
+  readonly content: string;
+  /** Null: as it is, or not executable where the file is new. */
+  readonly executable: boolean | null;
+}
+export interface EditRequest {
+  readonly op: 'edit';
+  readonly path: string;
+  readonly old: string;
+  readonly replacement: string;
+}
+export interface RemoveRequest {
+  readonly op: 'remove';
+  readonly path: string;
+}
+export type ToolRequest =
+  | ListRequest
+  | ReadRequest
+  | SearchRequest
+  | RunRequest
+  | WriteRequest
+  | EditRequest
+  | RemoveRequest;
 
 /** What the worker sends. A cancel has no response of its own: the cancelled request has. */
 export type RequestFrame =

@@ -7,6 +7,7 @@
  * With `--container` it takes itself to be alone in its PID namespace, and kills whatever no run accounts for.
  */
 import { mkdirSync } from 'node:fs';
+import { editFile, removeFile, writeWhole } from './change-files.ts';
 import { listDirectory, readLines } from './look-at-files.ts';
 import { killAll } from './process-tree.ts';
 import {
@@ -38,7 +39,21 @@ async function handle(request: ToolRequest, signal: AbortSignal): Promise<unknow
       return await searchFiles(workspace, request, limited);
     case 'run':
       return await runCommand({ workspace, alone }, request, signal);
+    case 'write':
+      return await oneByOne(() => writeWhole(workspace, request));
+    case 'edit':
+      return await oneByOne(() => editFile(workspace, request));
+    case 'remove':
+      return await oneByOne(() => removeFile(workspace, request));
   }
+}
+
+/** Changes are made in the order they came, so that no edit is lost to one at the same time. */
+let changes: Promise<unknown> = Promise.resolve();
+function oneByOne<T>(change: () => Promise<T>): Promise<T> {
+  const mine = changes.then(change);
+  changes = mine.catch(() => undefined);
+  return mine;
 }
 
 function send(frame: ResponseFrame): void {

@@ -1,6 +1,7 @@
 /**
  * Makes the sandbox image, or finds that it is the one these files describe: `npm run sandbox:image`.
  * With a registry in reach it is built as sandbox/Dockerfile says; without one, over a Debian base.
+ * `--tag NAME:TAG` gives it another name.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -16,6 +17,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { baseRecipe, buildDebianBase } from './debian-base.mjs';
 import { answers, call, callStream, endpoint, imageNames, inspectImage, removeImage } from './engine.mjs';
 
@@ -28,8 +30,8 @@ const baseName = 'patchfleet-sandbox-base';
 /** Image label with the hash of what it was built from. Containers inherit it; the reaper looks at others. */
 const inputsLabel = 'dev.patchfleet.image-inputs';
 
-/** Makes the image unless it is there already. Answers true when it had to be built. */
-export async function ensureImage(engine, { say }) {
+/** Makes the image `tag` unless it is there already. Answers true when it had to be built. */
+export async function ensureImage(engine, { say, tag = imageName }) {
   const dockerfile = readFileSync(join(sandbox, 'Dockerfile'), 'utf8');
   const nodeVersion = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
   const served = servedFiles();
@@ -39,10 +41,10 @@ export async function ensureImage(engine, { say }) {
     baseRecipe,
     ...served.flatMap((file) => [basename(file), readFileSync(file)]),
   ]);
-  const present = await inspectImage(engine, imageName);
+  const present = await inspectImage(engine, tag);
   if (present?.labels[inputsLabel] === inputs) return false;
 
-  const build = { engine, dockerfile, served, inputs, nodeVersion };
+  const build = { engine, tag, dockerfile, served, inputs, nodeVersion };
   let base = null;
   if (await registryAnswers(engine, `node:${nodeVersion}-bookworm-slim`)) {
     say('building the sandbox image from the registry base');
@@ -82,7 +84,7 @@ async function registryAnswers(engine, reference) {
   }
 }
 
-async function buildContext({ engine, dockerfile, served, inputs, nodeVersion, network }) {
+async function buildContext({ engine, tag, dockerfile, served, inputs, nodeVersion, network }) {
   const context = mkdtempSync(join(tmpdir(), 'patchfleet-image-'));
   try {
     writeFileSync(join(context, 'Dockerfile'), dockerfile);
@@ -91,7 +93,7 @@ async function buildContext({ engine, dockerfile, served, inputs, nodeVersion, n
       chmodSync(join(context, basename(file)), 0o644);
     }
     const query = new URLSearchParams({
-      t: imageName,
+      t: tag,
       networkmode: network,
       forcerm: '1',
       labels: JSON.stringify({ [inputsLabel]: inputs }),
@@ -119,10 +121,11 @@ function hash(parts) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const engine = endpoint();
   try {
+    const { tag } = parseArgs({ options: { tag: { type: 'string', default: imageName } } }).values;
     if (!(await answers(engine)))
       throw new Error(`no Docker engine answers at ${engine.name}: start it, or set DOCKER_HOST`);
-    const built = await ensureImage(engine, { say: (line) => console.error(line) });
-    console.log(`${imageName} ${built ? 'built' : 'is up to date'}`);
+    const built = await ensureImage(engine, { say: (line) => console.error(line), tag });
+    console.log(`${tag} ${built ? 'built' : 'is up to date'}`);
   } catch (error) {
     console.error(`The sandbox image could not be built: ${error.message}`);
     process.exitCode = 1;

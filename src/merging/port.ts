@@ -12,6 +12,8 @@ export interface VerificationContext {
   readonly commandMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: () => void;
+  /** Called for each verification that is run, not for what is found kept. */
+  readonly onRun?: () => void;
 }
 
 export interface Verifier {
@@ -29,7 +31,9 @@ export interface MergePatch {
   readonly subtaskId: string;
   readonly row: number;
   readonly title: string;
-  /** Commit of the patch in the mirror; its parent is the base it was made on. */
+  /** The commit it was made on. */
+  readonly baseCommit: string;
+  /** Commit of the patch in the mirror. */
   readonly commit: string;
 }
 
@@ -48,7 +52,7 @@ export interface Candidate {
   readonly targetSha: string;
   readonly commit: string | null;
   readonly tree: string | null;
-  /** Rows that are in it, ascending. */
+  /** Rows that are in it, ascending. A row neither here nor left out had nothing to add to the target. */
   readonly merged: readonly number[];
   readonly leftOut: readonly LeftOut[];
   readonly verdict: Verdict | null;

@@ -1,4 +1,5 @@
 import picomatch from 'picomatch';
+import { literalWhereItExists } from '../domain/scope.ts';
 
 /**
  * Whether a row may write a path. `writes` are literal paths or globs, as matchGlobs of planning reads them, but
@@ -18,10 +19,11 @@ export function scopeMatcher(
       directories.add(directory);
     }
   }
+  const exists = (path: string) => files.has(path) || directories.has(path);
   const literal = new Set(writes);
   const matchers = writes
     .filter((write) => write !== '' && !files.has(write))
-    .map((write) => pathGlob(escapeExisting(write, directories)));
+    .map((write) => pathGlob(literalWhereItExists(write, exists)));
   return (path) => literal.has(path) || matchers.some((matches) => matches(path));
 }
 
@@ -29,14 +31,4 @@ export function scopeMatcher(
 export function pathGlob(glob: string, options: { readonly nocase?: boolean } = {}) {
   const whole = glob.endsWith('/') ? `${glob}**` : glob;
   return picomatch(whole, { dot: true, nonegate: true, flags: options.nocase ? 'si' : 's' });
-}
-
-/** Leading directories that exist as written lose their meaning as patterns. */
-function escapeExisting(glob: string, directories: ReadonlySet<string>): string {
-  const parts = glob.split('/');
-  let existing = 0;
-  while (existing < parts.length && directories.has(parts.slice(0, existing + 1).join('/'))) existing += 1;
-  return parts
-    .map((part, index) => (index < existing ? part.replace(/[\\[\]{}()*?!+@|^$.,]/g, '\\$&') : part))
-    .join('/');
 }

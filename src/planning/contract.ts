@@ -49,13 +49,13 @@ export function quotePullRequest(pullRequest: PullRequestText): string {
   ].join('\n\n');
 }
 
-function fence(text: string): string {
+export function fence(text: string): string {
   const runs = text.match(/`+/g)?.map((run) => run.length) ?? [];
   const ticks = '`'.repeat(Math.max(3, ...runs.map((length) => length + 1)));
   return `${ticks}text\n${text}\n${ticks}`;
 }
 
 /** Never cuts a character (surrogate pair) in two. */
-function truncate(text: string, length: number): string {
+export function truncate(text: string, length: number): string {
   return text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -11,11 +11,13 @@ import {
   workspaceInContainer,
 } from './container-spec.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
-import type { Sandbox, Sandboxes, SandboxRequest } from './port.ts';
+import { harvestWorkspace } from './harvest.ts';
+import type { HarvestEntry, Sandbox, Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import { removeContainer } from './remove-container.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
+import { stopContainer } from './stop-container.ts';
 import { createWorkspaces } from './workspaces.ts';
 
 export interface SandboxesOptions {
@@ -76,7 +78,11 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       await discard(name, workspace);
       throw thrown;
     }
-    return sandboxOf(container, request, () => discard(name, workspace));
+    const harvest = async (abort: AbortSignal): Promise<HarvestEntry[]> => {
+      await stopContainer(docker, name, abort);
+      return await harvestWorkspace({ workspace, snapshot: request.snapshot }, abort);
+    };
+    return sandboxOf(container, request, { harvest, discard: () => discard(name, workspace) });
   }
 
   const sandboxes: Sandboxes = {
@@ -97,7 +103,10 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
 function sandboxOf(
   container: StartedContainer,
   request: SandboxRequest,
-  discard: () => Promise<void>,
+  ends: {
+    readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
+    readonly discard: () => Promise<void>;
+  },
 ): Sandbox {
   const { client } = container;
   let closing: Promise<void> | null = null;
@@ -129,12 +138,24 @@ function sandboxOf(
       const request = { op: 'run', argv, cwd, env, wallMs: runMs, idleMs, maxBuffer: kept, stdin } as const;
       return client.call(request, signal, runMs + answerSlackMs);
     },
+    async write(path, content, { executable = null, signal }) {
+      await client.call({ op: 'write', path, content, executable }, signal, lookupDeadlineMs);
+    },
+    edit: (path, old, replacement, { signal }) =>
+      client.call({ op: 'edit', path, old, replacement }, signal, lookupDeadlineMs),
+    async remove(path, { signal }) {
+      await client.call({ op: 'remove', path }, signal, lookupDeadlineMs);
+    },
+    async harvest(signal) {
+      client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its patch to be read'));
+      return await ends.harvest(signal);
+    },
     close() {
       closing ??= (async () => {
         clearTimeout(wall);
         client.end(new PatchfleetError('sandbox_died', 'the sandbox was closed'));
         container.detach();
-        await discard();
+        await ends.discard();
       })();
       return closing;
     },

@@ -46,6 +46,9 @@ export const resultSchemas = {
     spawnError: z.string().max(10_000).nullable(),
     durationMs: z.number().min(0),
   }),
+  write: z.object({}),
+  edit: z.object({ edited: z.boolean(), line: count.nullable(), explanation: z.string().max(10_000) }),
+  remove: z.object({}),
 } as const satisfies Record<ToolRequest['op'], z.ZodType>;
 
 export type ResultOf<Op extends ToolRequest['op']> = z.infer<(typeof resultSchemas)[Op]>;

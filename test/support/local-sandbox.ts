@@ -1,20 +1,33 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { editFile, removeFile, writeWhole } from '../../sandbox/change-files.ts';
 import { listDirectory, readLines } from '../../sandbox/look-at-files.ts';
 import { runCommand } from '../../sandbox/run-command.ts';
+import { harvestWorkspace } from '../../src/sandbox/harvest.ts';
 import type { Sandbox } from '../../src/sandbox/port.ts';
 
 /**
  * A sandbox without walls for tests of agents: the tool server's own functions over a temporary directory, with
- * real child processes. Searching is left to the tests with a real container, since it wants ripgrep.
+ * real child processes. Searching is left to the tests with a real container, since it wants ripgrep. Made of
+ * files, or of a snapshot directory.
  */
-export async function createLocalSandbox(files: Readonly<Record<string, string>>): Promise<Sandbox> {
-  const workspace = await mkdtemp(join(tmpdir(), 'patchfleet-local-'));
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(workspace, path)), { recursive: true });
-    await writeFile(join(workspace, path), text);
+export async function createLocalSandbox(
+  from: Readonly<Record<string, string>> | { readonly snapshotDir: string },
+): Promise<Sandbox> {
+  const home = await mkdtemp(join(tmpdir(), 'patchfleet-local-'));
+  const workspace = join(home, 'workspace');
+  const made = join(home, 'snapshot');
+  const given = 'snapshotDir' in from && typeof from.snapshotDir === 'string' ? from.snapshotDir : null;
+  if (given === null) {
+    await mkdir(made);
+    for (const [path, text] of Object.entries(from)) {
+      await mkdir(dirname(join(made, path)), { recursive: true });
+      await writeFile(join(made, path), text);
+    }
   }
+  const snapshot = given ?? made;
+  await cp(snapshot, workspace, { recursive: true, verbatimSymlinks: true });
   return {
     containerId: 'local-sandbox',
     workspace,
@@ -28,6 +41,14 @@ export async function createLocalSandbox(files: Readonly<Record<string, string>>
         { op: 'run', argv, cwd, env, wallMs, idleMs, maxBuffer, stdin },
         signal,
       ),
-    close: () => rm(workspace, { recursive: true, force: true }),
+    async write(path, content, { executable = null }) {
+      await writeWhole(workspace, { op: 'write', path, content, executable });
+    },
+    edit: (path, old, replacement) => editFile(workspace, { op: 'edit', path, old, replacement }),
+    async remove(path) {
+      await removeFile(workspace, { op: 'remove', path });
+    },
+    harvest: (signal) => harvestWorkspace({ workspace, snapshot }, signal),
+    close: () => rm(home, { recursive: true, force: true }),
   };
 }

@@ -1,9 +1,8 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RowLimits } from '../domain/matrix.ts';
 import type { ModelMessage, ModelReply, ToolCall } from '../inference/port.ts';
-import { cleanText, oneLine } from './clean-text.ts';
-import { remindOfTools, remindOfTurns } from './prompts.ts';
-import { type ParsedCall, parseToolCall } from './tool-definitions.ts';
+import { oneLine } from './clean-text.ts';
+import type { FaultyCall } from './tool-set.ts';
 import type { TranscriptEntry } from './transcript.ts';
 
 /** Turns without any tool call, one after the other, before the model is given up. */
@@ -13,25 +12,36 @@ const badCalls = 5;
 /** From this many turns left on, the model is told. */
 const warnAt = 3;
 
-export interface LoopSteps {
+export interface LoopSteps<Call extends { readonly name: string }, Result> {
   /** One turn of the model. */
   readonly ask: (messages: readonly ModelMessage[]) => Promise<ModelReply>;
-  /** Runs a valid call and gives the text for the model. */
-  readonly run: (call: Exclude<ParsedCall, { name: null } | { name: 'finish' }>) => Promise<string>;
+  /** A call as it may be run, or what is wrong with it. */
+  readonly parse: (call: ToolCall) => Call | FaultyCall;
+  /** Runs a valid call and gives the text for the model; `result` where the call ends the work. */
+  readonly run: (call: Call) => Promise<string | Ending<Result>>;
+  /** What the model is told that answered without a tool call. */
+  readonly remindOfTools: string;
+  /** What it should do in its last turns, e.g. `report what you have found, then call finish`. */
+  readonly lastTurns: string;
   readonly record: (entry: TranscriptEntry) => void;
   readonly onProgress: () => void;
 }
 
+export interface Ending<Result> {
+  readonly text: string;
+  readonly result: Result;
+}
+
 /**
- * Turns of model and tools until the model calls `finish`. Every tool call of a turn is answered, in order,
- * before the model is asked again. Fails with `turns_exhausted`, `budget_exhausted` (the attempt's own limit)
- * or `model_nonsense`, and with whatever `ask` and `run` throw.
+ * Turns of model and tools until a call ends the work. Every tool call of a turn is answered, in order, before the
+ * model is asked again. Fails with `turns_exhausted`, `budget_exhausted` (the attempt's own limit) or
+ * `model_nonsense`, and with whatever `ask` and `run` throw.
  */
-export async function runReviewLoop(
+export async function runToolLoop<Call extends { readonly name: string }, Result>(
   first: readonly ModelMessage[],
   limits: Pick<RowLimits, 'turns' | 'tokens'>,
-  steps: LoopSteps,
-): Promise<{ turns: number; summary: string }> {
+  steps: LoopSteps<Call, Result>,
+): Promise<{ turns: number; result: Result }> {
   const messages: ModelMessage[] = [...first];
   let silent = 0;
   let bad = 0;
@@ -50,27 +60,24 @@ export async function runReviewLoop(
         throw new PatchfleetError('model_nonsense', `${silent} answers in a row without a tool call`);
       }
       if (reply.content !== '') messages.push({ role: 'assistant', content: reply.content, toolCalls: [] });
-      messages.push({ role: 'user', content: remindOfTools });
-      steps.record({ type: 'reminder', turn, content: remindOfTools });
+      messages.push({ role: 'user', content: steps.remindOfTools });
+      steps.record({ type: 'reminder', turn, content: steps.remindOfTools });
     } else {
       silent = 0;
       const toolCalls = reply.toolCalls.map(presentable);
       messages.push({ role: 'assistant', content: reply.content, toolCalls });
-      let summary: string | null = null;
+      let ending: Ending<Result> | null = null;
       for (const [position, call] of reply.toolCalls.entries()) {
-        const parsed = parseToolCall(call);
+        const parsed = steps.parse(call);
         let result: string;
-        if (parsed.name === null) {
+        if (isFaulty(parsed)) {
           bad += 1;
           result = `error: ${parsed.fault}`;
         } else {
           bad = 0;
-          if (parsed.name === 'finish') {
-            summary ??= cleanText(parsed.arguments.summary).trim();
-            result = 'finished';
-          } else {
-            result = await steps.run(parsed);
-          }
+          const answer = await steps.run(parsed);
+          if (typeof answer !== 'string') ending ??= answer;
+          result = typeof answer === 'string' ? answer : answer.text;
         }
         steps.onProgress();
         steps.record({ type: 'tool', turn, name: call.name, result });
@@ -82,17 +89,17 @@ export async function runReviewLoop(
         }
         const left = limits.turns - turn;
         const isLast = position === reply.toolCalls.length - 1;
-        const note = isLast && left > 0 && left <= warnAt ? `\n${remindOfTurns(left)}` : '';
+        const note = isLast && left > 0 && left <= warnAt ? `\n${remindOfTurns(left, steps.lastTurns)}` : '';
         messages.push({
           role: 'tool',
           toolCallId: toolCalls[position]?.id ?? call.id,
           content: result + note,
         });
       }
-      // What was called beside `finish` is done all the same.
-      if (summary !== null) {
+      // What was called beside the end is done all the same.
+      if (ending !== null) {
         steps.record({ type: 'end', turns: turn, outcome: 'finished' });
-        return { turns: turn, summary };
+        return { turns: turn, result: ending.result };
       }
     }
 
@@ -105,6 +112,14 @@ export async function runReviewLoop(
     }
   }
   throw new PatchfleetError('turns_exhausted', `no end after ${limits.turns} turns`);
+}
+
+function isFaulty(call: { readonly name: string } | FaultyCall): call is FaultyCall {
+  return 'fault' in call && call.name === null;
+}
+
+function remindOfTurns(left: number, whatToDo: string): string {
+  return `[${left} ${left === 1 ? 'turn' : 'turns'} left: ${whatToDo}]`;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { runReviewLoop } from '../../../src/agents/review-loop.ts';
+import { reviewTools } from '../../../src/agents/tool-definitions.ts';
+import { runToolLoop } from '../../../src/agents/tool-loop.ts';
 import type { TranscriptEntry } from '../../../src/agents/transcript.ts';
 import type { ModelMessage, ModelReply } from '../../../src/inference/port.ts';
 
@@ -16,7 +17,7 @@ async function play(turns: readonly Turn[], limits = { turns: 10, tokens: 1_000_
   const prompts: ModelMessage[][] = [];
   const ran: string[] = [];
   const recorded: TranscriptEntry[] = [];
-  const outcome = await runReviewLoop([{ role: 'user', content: 'go' }], limits, {
+  const outcome = await runToolLoop([{ role: 'user', content: 'go' }], limits, {
     ask: async (messages) => {
       prompts.push([...messages]);
       const turn = turns[Math.min(prompts.length, turns.length) - 1] ?? {};
@@ -32,23 +33,27 @@ async function play(turns: readonly Turn[], limits = { turns: 10, tokens: 1_000_
       };
       return reply;
     },
+    parse: reviewTools.parse,
     run: async (parsed) => {
+      if (parsed.name === 'finish') return { text: 'finished', result: parsed.arguments.summary.trim() };
       ran.push(parsed.name);
       return `did ${parsed.name}`;
     },
+    remindOfTools: 'Use the tools, then finish.',
+    lastTurns: 'finish',
     record: (entry) => recorded.push(entry),
     onProgress: () => {},
   }).catch((error: unknown) => error);
   return { outcome, prompts, ran, recorded };
 }
 
-describe('the review loop', () => {
+describe('the tool loop', () => {
   it('answers the calls of a turn in order and ends with finish, doing what was called beside it', async () => {
     const { outcome, prompts, ran } = await play([
       { content: 'I look.', calls: [read, call('list_files', {})] },
       { calls: [finish, call('search', { pattern: 'x', path: null })] },
     ]);
-    expect(outcome).toEqual({ turns: 2, summary: 'All read.' });
+    expect(outcome).toEqual({ turns: 2, result: 'All read.' });
     expect(ran).toEqual(['read_file', 'list_files', 'search']);
     expect(prompts[1]).toEqual([
       { role: 'user', content: 'go' },
@@ -85,7 +90,7 @@ describe('the review loop', () => {
     'tells the model of %s, and puts nothing into the history that an API refuses',
     async (_, bad, name, args, fault) => {
       const { outcome, prompts, ran } = await play([{ calls: [bad] }, { calls: [finish] }]);
-      expect(outcome).toEqual({ turns: 2, summary: 'All read.' });
+      expect(outcome).toEqual({ turns: 2, result: 'All read.' });
       expect(ran).toEqual([]);
       const [, assistant, answer] = prompts[1] ?? [];
       expect(assistant).toEqual({
@@ -145,6 +150,6 @@ describe('the review loop', () => {
 
   it('counts a finish within the tokens as an end', async () => {
     const { outcome } = await play([{ calls: [finish], tokens: 5000 }], { turns: 10, tokens: 1000 });
-    expect(outcome).toEqual({ turns: 1, summary: 'All read.' });
+    expect(outcome).toEqual({ turns: 1, result: 'All read.' });
   });
 });

@@ -1,0 +1,59 @@
+import type { ModelAgentConfig } from '../config/agent-config.ts';
+import type { ModelGateway } from '../inference/port.ts';
+import { cleanText } from './clean-text.ts';
+import { converse } from './converse.ts';
+import { firstFixMessages, fixLastTurns, fixReminder } from './fix-prompts.ts';
+import { type FixCall, fixTools, runFixTool, type WrittenFiles } from './fix-tools.ts';
+import type { Fixer } from './port.ts';
+import type { Ending } from './tool-loop.ts';
+import { openWriteScope } from './write-scope.ts';
+
+export interface FixerDeps {
+  readonly gateway: ModelGateway;
+  /** `fix.instructions` of the repository file; may be empty. */
+  readonly repositoryInstructions: string;
+  /** Of files that are written only where the row's scope names them literally: tests, scripts, lockfiles ... */
+  readonly isProtected: (path: string) => boolean;
+}
+
+/** A model that changes files within the scope of its row. The loop runs here, its tools act in the sandbox. */
+export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer {
+  return {
+    name: config.name,
+    async fix(assignment) {
+      const { sandbox, signal, onProgress, row } = assignment;
+      const scope = await openWriteScope(row.writes, sandbox, signal, deps.isProtected);
+      const written: WrittenFiles = new Map();
+      const { turns, result } = await converse(
+        { gateway: deps.gateway, channel: config.channel },
+        assignment,
+        {
+          first: firstFixMessages(assignment, {
+            agent: config.instructions,
+            repository: deps.repositoryInstructions,
+          }),
+          tools: fixTools.definitions,
+          parse: fixTools.parse,
+          run: async (call) =>
+            call.name === 'finish'
+              ? finish(call.arguments, written)
+              : runFixTool(call, { sandbox, signal, onProgress, scope, written }),
+          remindOfTools: fixReminder,
+          lastTurns: fixLastTurns,
+        },
+      );
+      return { summary: cleanText(result), turns };
+    },
+  };
+}
+
+function finish(
+  { summary, no_change_reason }: Extract<FixCall, { name: 'finish' }>['arguments'],
+  written: WrittenFiles,
+): string | Ending<string> {
+  const reason = no_change_reason?.trim() ?? '';
+  if (written.size > 0) return { text: 'finished', result: summary };
+  if (reason === '')
+    return 'error: you have written nothing: make the change, or call finish with no_change_reason (also where a command of yours made the change: say which)';
+  return { text: 'finished', result: summary === reason ? summary : `${summary} ${reason}` };
+}

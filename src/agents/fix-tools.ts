@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import type { Sandbox } from '../sandbox/port.ts';
+import { createToolSet, type ValidCall } from './tool-set.ts';
+import {
+  answerOf,
+  pathSchema,
+  readingDescriptions,
+  readingSchemas,
+  runCommandDescription,
+  runCommandSchema,
+  runWorkspaceTool,
+  type WorkspaceContext,
+} from './workspace-tools.ts';
+import type { WriteScope } from './write-scope.ts';
+
+/** The tools of an agent that changes files. */
+
+/** Wall-clock limit of a fixer's command, seconds: it may run the checks of the repository. */
+export const fixCommandSeconds = 300;
+
+/** Characters of one file or replacement; larger ones are made by a program. */
+const maxText = 400_000;
+
+const schemas = {
+  ...readingSchemas,
+  edit_file: z.object({
+    path: pathSchema,
+    old_text: z
+      .string()
+      .min(1)
+      .max(maxText)
+      .describe('The text to replace, as read_file shows it but without the line numbers; it occurs once.'),
+    new_text: z.string().max(maxText).describe('What stands in its place; empty: the text is removed.'),
+  }),
+  write_file: z.object({
+    path: pathSchema,
+    content: z.string().max(maxText).describe('The whole file.'),
+    executable: z.boolean().nullish().describe('Left out: an existing file keeps its mode.'),
+  }),
+  delete_file: z.object({ path: pathSchema }),
+  run_command: runCommandSchema(fixCommandSeconds),
+  finish: z.object({
+    summary: z
+      .string()
+      .trim()
+      .min(1)
+      .max(4000)
+      .describe('What you changed and why, in a few sentences for the pull request.'),
+    no_change_reason: z
+      .string()
+      .max(2000)
+      .nullish()
+      .describe('Why nothing was to be changed; needed where you have written nothing.'),
+  }),
+} as const;
+
+export type FixCall = ValidCall<typeof schemas>;
+
+export const fixTools = createToolSet(schemas, {
+  ...readingDescriptions,
+  edit_file: 'Replaces one text of a file. Where it is not found once, the answer shows the nearest text.',
+  write_file: 'Writes a whole file; makes its directories. For new files, or where little stays.',
+  delete_file: 'Deletes a file.',
+  run_command: runCommandDescription,
+  finish: 'Ends the work. Call it once, when the goal is met and the checks pass.',
+});
+
+export interface FixContext extends Omit<WorkspaceContext, 'commandSeconds'> {
+  readonly scope: WriteScope;
+  readonly written: WrittenFiles;
+}
+
+/** What the writing tools did so far: how often each file was written. */
+export type WrittenFiles = Map<string, number>;
+
+/** Does what a valid call asks and gives the text for the model; see {@link answerOf}. */
+export function runFixTool(call: Exclude<FixCall, { name: 'finish' }>, context: FixContext): Promise<string> {
+  return answerOf(() => dispatch(call, context), context.signal);
+}
+
+async function dispatch(call: Exclude<FixCall, { name: 'finish' }>, context: FixContext): Promise<string> {
+  const { sandbox, signal, scope, written } = context;
+  switch (call.name) {
+    case 'edit_file':
+    case 'write_file':
+    case 'delete_file': {
+      const path = scope.require(call.arguments.path);
+      const answer = await write({ ...call, path } as WriteCall, sandbox, signal);
+      if (answer.done) written.set(path, (written.get(path) ?? 0) + 1);
+      return answer.text;
+    }
+    default:
+      return runWorkspaceTool(call, { ...context, commandSeconds: fixCommandSeconds });
+  }
+}
+
+type WriteCall = Extract<FixCall, { name: 'edit_file' | 'write_file' | 'delete_file' }> & { path: string };
+
+async function write(
+  call: WriteCall,
+  sandbox: Sandbox,
+  signal: AbortSignal,
+): Promise<{ done: boolean; text: string }> {
+  const { path } = call;
+  switch (call.name) {
+    case 'edit_file': {
+      const { old_text, new_text } = call.arguments;
+      if (old_text === new_text) return { done: false, text: 'error: old_text and new_text are the same' };
+      const { edited, line, explanation } = await sandbox.edit(path, old_text, new_text, { signal });
+      if (!edited) return { done: false, text: `not edited: ${explanation}` };
+      return { done: true, text: `edited at line ${line}${explanation === '' ? '' : ` (${explanation})`}` };
+    }
+    case 'write_file': {
+      const { content, executable = null } = call.arguments;
+      await sandbox.write(path, content, { signal, executable });
+      return { done: true, text: `written: ${Buffer.byteLength(content)} bytes` };
+    }
+    case 'delete_file':
+      await sandbox.remove(path, { signal });
+      return { done: true, text: 'deleted' };
+  }
+}

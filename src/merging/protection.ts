@@ -1,0 +1,27 @@
+import { type ProtectedKind, protectedPaths } from '../domain/protected-paths.ts';
+import { pathGlob } from './scope.ts';
+
+/**
+ * What a file is to the check. `tests` and `checks` (how they are run) may be changed by a row that names the file;
+ * `never`: by nobody; null: not protected.
+ */
+export type Protection = 'tests' | 'checks' | 'never' | null;
+
+const kinds = (Object.keys(protectedPaths) as ProtectedKind[])
+  // A runner's configuration among the tests is a runner's configuration.
+  .sort((a, b) => Number(a === 'tests') - Number(b === 'tests'))
+  .map((kind) => {
+    const { byName, globs } = protectedPaths[kind];
+    const protection =
+      kind === 'tests' ? ('tests' as const) : byName ? ('checks' as const) : ('never' as const);
+    return { protection, matches: globs.map((glob) => pathGlob(glob, { nocase: true })) };
+  });
+
+/** `repositoryGlobs`: `verify.protected` of the repository file. */
+export function protectionBy(repositoryGlobs: readonly string[]): (path: string) => Protection {
+  const own = repositoryGlobs.map((glob) => pathGlob(glob));
+  return (path) => {
+    if (own.some((matches) => matches(path))) return 'never';
+    return kinds.find(({ matches }) => matches.some((match) => match(path)))?.protection ?? null;
+  };
+}

@@ -1,0 +1,75 @@
+import { failuresOf } from '../domain/failing-tests.ts';
+import { PatchfleetError } from '../domain/failure.ts';
+import type { CommandReport, VerificationCommand } from '../domain/verification.ts';
+import type { RunResult, Sandbox, Sandboxes } from '../sandbox/port.ts';
+
+/** Bytes kept of each stream: enough for the names of thousands of failing tests. */
+const maxBuffer = 2 * 1024 * 1024;
+/** Characters of each stream's end that are kept for people. */
+const tailLength = 4000;
+/** What a sandbox may live longer than its commands: starting and answering, ms. */
+const slackMs = 60_000;
+
+export interface CheckRequest {
+  readonly taskId: string;
+  readonly attemptId: string;
+  /** Directory of the snapshot to check. */
+  readonly snapshot: string;
+  readonly commands: readonly VerificationCommand[];
+  /** Wall-clock limit of each command, milliseconds. */
+  readonly commandMs: number;
+}
+
+/**
+ * Runs all the commands, one after the other, in one fresh sandbox over the snapshot: a later one may want what an
+ * earlier one built. A failing command, a time-out or a program that is not there is in the report; a sandbox that
+ * cannot be had or dies throws, since that says nothing about the code.
+ */
+export async function runChecks(
+  sandboxes: Sandboxes,
+  request: CheckRequest,
+  signal: AbortSignal,
+): Promise<CommandReport[]> {
+  const { taskId, attemptId, snapshot, commands, commandMs } = request;
+  const wallMs = commands.length * commandMs + slackMs;
+  const sandbox = await sandboxes.acquire({ taskId, attemptId, snapshot, wallMs }, signal);
+  try {
+    const reports: CommandReport[] = [];
+    for (const command of commands) reports.push(await runCommand(sandbox, command, commandMs, signal));
+    return reports;
+  } finally {
+    await sandbox.close();
+  }
+}
+
+async function runCommand(
+  sandbox: Sandbox,
+  command: VerificationCommand,
+  wallMs: number,
+  signal: AbortSignal,
+): Promise<CommandReport> {
+  const { argv, cwd, name } = command;
+  // Runners watch for changes or wait for keys where they do not know that nobody is there.
+  const env = { CI: 'true', NO_COLOR: '1' };
+  const result = await sandbox.run(argv, { cwd, env, wallMs, maxBuffer, signal });
+  signal.throwIfAborted();
+  if (result.isCanceled) throw new PatchfleetError('sandbox_died', `${name} was stopped from outside`);
+  return {
+    name,
+    exitCode: result.exitCode,
+    timedOut: result.timedOut,
+    durationMs: result.durationMs,
+    failures: failuresOf({ name, ...result }),
+    tail: tailOf(result),
+  };
+}
+
+function tailOf({ stdout, stderr, spawnError }: RunResult): string {
+  const ends = [stdout, stderr, spawnError ?? ''].map((text) => text.trimEnd().slice(-tailLength));
+  // Postgres keeps no NUL in its JSON.
+  return ends
+    .filter((text) => text !== '')
+    .join('\n')
+    .replaceAll('\0', '')
+    .toWellFormed();
+}

@@ -1,0 +1,111 @@
+import type { PlannerAgent } from '../agents/port.ts';
+import type { AgentConfig } from '../config/agent-config.ts';
+import type { Limits } from '../config/operator-config.ts';
+import { type RepositoryConfig, repositoryConfigPath } from '../config/repository-config.ts';
+import { PatchfleetError } from '../domain/failure.ts';
+import type { Plan } from '../domain/matrix.ts';
+import type { RepositoryRef, SubjectIssue, TaskKind } from '../domain/task.ts';
+import type { Mirror, Mirrors } from '../github/port.ts';
+import { planBatch } from './plan-batch.ts';
+import { planFix } from './plan-fix.ts';
+import type { PlannedTask } from './plan-task.ts';
+import { planTriage } from './plan-triage.ts';
+import type { SubjectText } from './quote-subject.ts';
+
+export interface ChangeRequest {
+  /** The task's. */
+  readonly id: string;
+  readonly kind: Exclude<TaskKind, 'review'>;
+  readonly repository: RepositoryRef;
+  readonly subject: SubjectText;
+  /** The commit that is worked on, and that of the base where the subject is a pull request. */
+  readonly headSha: string;
+  readonly baseSha: string;
+  /** Branch the result goes to; empty for a triage. */
+  readonly targetRef: string;
+  readonly instruction: string;
+  /** Of a batch. */
+  readonly issues: readonly SubjectIssue[];
+  readonly config: RepositoryConfig;
+  /** The operator's agents, in the order of the configuration. */
+  readonly agents: readonly AgentConfig[];
+  readonly limits: Limits;
+}
+
+export interface ChangePlanner {
+  /**
+   * Plans what changes files, or sorts an issue. Fails with `commit_missing`, `config_invalid` (no agent can do
+   * it), `plan_invalid`, `cancelled`, or as fetching and the model gateway do.
+   */
+  plan(request: ChangeRequest, signal: AbortSignal): Promise<PlannedTask>;
+}
+
+export function createChangePlanner(deps: {
+  readonly mirrors: Mirrors;
+  /** Null: no model plans with this agent. */
+  readonly plannerAgentFor: (config: AgentConfig) => PlannerAgent | null;
+  /** Which files a row writes only where its scope names them literally. */
+  readonly protectedBy: (config: RepositoryConfig) => (path: string) => boolean;
+}): ChangePlanner {
+  return {
+    async plan(request, signal) {
+      const { kind, config, limits, subject } = request;
+      const agent = chooseAgent(request);
+      if (kind === 'triage') return planned(planTriage({ subject, agent: agent.name, limits }), request, 0);
+      const files = await readTree(await deps.mirrors.open(request.repository), request, signal);
+      signal.throwIfAborted();
+      const planner = deps.plannerAgentFor(agent);
+      const facts = {
+        taskId: request.id,
+        instruction: request.instruction,
+        files,
+        config,
+        limits,
+        agent: agent.name,
+        isProtected: deps.protectedBy(config),
+        propose: planner === null ? null : planner.propose,
+        signal,
+      };
+      if (kind === 'batch') {
+        if (request.issues.length === 0) throw new PatchfleetError('plan_invalid', 'the batch has no issues');
+        return planned(await planBatch({ ...facts, issues: request.issues }), request, files.length);
+      }
+      return planned(await planFix({ ...facts, subject }), request, files.length);
+    },
+  };
+}
+
+async function readTree(mirror: Mirror, request: ChangeRequest, signal: AbortSignal): Promise<string[]> {
+  const { subject, headSha, baseSha, targetRef } = request;
+  if (subject.kind === 'pull_request')
+    await mirror.fetchPullRequest(subject.number, headSha, baseSha, signal);
+  else if (!(await mirror.has(headSha))) {
+    const head = await mirror.fetchBranch(targetRef, signal);
+    if (head === null)
+      throw new PatchfleetError('commit_missing', `there is no branch \`${targetRef}\` any more`);
+    if (!(await mirror.has(headSha)))
+      throw new PatchfleetError('commit_missing', `${headSha} is not in the history of \`${targetRef}\``);
+  }
+  return mirror.listTree(headSha);
+}
+
+/** The agent that writes is the first that `fix.agents` names; else the first model agent, as for a triage. */
+function chooseAgent({ kind, config, agents }: ChangeRequest): AgentConfig {
+  const models = agents.filter((agent) => agent.kind === 'model');
+  const wanted = kind === 'triage' ? undefined : config.fix.agents?.[0];
+  const chosen = wanted === undefined ? models[0] : models.find((agent) => agent.name === wanted);
+  if (chosen !== undefined) return chosen;
+  const names = models.map((agent) => `\`${agent.name}\``).join(', ') || 'none is configured';
+  throw new PatchfleetError(
+    'config_invalid',
+    wanted === undefined
+      ? 'no model agent is configured by the operator, and commands cannot do this'
+      : `${repositoryConfigPath}: fix.agents: there is no model agent \`${wanted}\`; valid: ${names}`,
+  );
+}
+
+/** As a review's plan is told: nothing of a diff is covered or skipped here. */
+function planned(plan: Plan, request: ChangeRequest, filesRead: number): PlannedTask & { filesRead: number } {
+  const coverage = { changedFiles: 0, reviewedFiles: 0, skippedFiles: 0, additions: 0, deletions: 0 };
+  return { plan, skipped: [], mergeBase: request.headSha, coverage, filesRead };
+}

@@ -1,0 +1,121 @@
+import picomatch from 'picomatch';
+import { isGlob, literalWhereItExists } from '../domain/scope.ts';
+
+/** Whether two scopes can write the same file: by the files there are, and by those that may come to be. */
+
+export interface Scope {
+  /** Existing files that it covers, in the order of the tree. */
+  readonly covers: readonly string[];
+  /** Each pattern as every sequence of segments it may stand for. */
+  readonly shapes: readonly (readonly Segment[])[];
+}
+
+/** A name, a glob within one name, or any number of names. */
+type Segment =
+  | { readonly literal: string }
+  | { readonly glob: string; readonly matches: (name: string) => boolean }
+  | '**';
+
+const options = { dot: true, nonegate: true, flags: 's' } as const;
+
+/** All files and directories of a repository. */
+export function pathsThatExist(files: readonly string[]): ReadonlySet<string> {
+  const paths = new Set<string>(files);
+  for (const file of files) {
+    for (let end = file.lastIndexOf('/'); end > 0; end = file.lastIndexOf('/', end - 1)) {
+      const directory = file.slice(0, end);
+      if (paths.has(directory)) break;
+      paths.add(directory);
+    }
+  }
+  return paths;
+}
+
+export function scopeOf(
+  patterns: readonly string[],
+  files: readonly string[],
+  existing: ReadonlySet<string>,
+): Scope {
+  const globs = patterns.map((pattern) => readPattern(pattern, existing));
+  const literal = new Set(patterns);
+  const matchers = globs.filter(isGlob).map((glob) => picomatch(glob, options));
+  return {
+    covers: files.filter((path) => literal.has(path) || matchers.some((matches) => matches(path))),
+    shapes: globs.flatMap((glob, index) => {
+      const pattern = patterns[index] ?? '';
+      // What is spelled like a glob may also be meant as the name of a new file.
+      return isGlob(pattern)
+        ? [shapeOf(glob), pattern.split('/').map((name): Segment => ({ literal: name }))]
+        : [shapeOf(glob)];
+    }),
+  };
+}
+
+/** True where a file could be in both. Never false where one could; true now and then where none can. */
+export function scopesOverlap(a: Scope, b: Scope): boolean {
+  const covered = new Set(a.covers);
+  if (b.covers.some((path) => covered.has(path))) return true;
+  return a.shapes.some((left) => b.shapes.some((right) => shapesMeet(left, right)));
+}
+
+function readPattern(pattern: string, existing: ReadonlySet<string>): string {
+  const glob = literalWhereItExists(pattern, (path) => existing.has(path));
+  return glob.endsWith('/') ? `${glob}**` : glob;
+}
+
+function shapeOf(glob: string): Segment[] {
+  const segments: Segment[] = [];
+  for (const part of glob.split('/')) {
+    // Brackets that hold a slash: whatever comes from here on.
+    if (!balanced(part)) return [...segments, '**'];
+    if (part === '**') segments.push('**');
+    else if (!isGlob(part.replace(/\\./g, ''))) segments.push({ literal: part.replace(/\\(.)/g, '$1') });
+    else segments.push({ glob: part, matches: picomatch(part, options) });
+  }
+  return segments;
+}
+
+function balanced(part: string): boolean {
+  const bare = part.replace(/\\./g, '');
+  const count = (character: string) => bare.split(character).length;
+  return ['{}', '()', '[]'].every(([open = '', close = '']) => count(open) === count(close));
+}
+
+/** Whether some path has both shapes. */
+function shapesMeet(a: readonly Segment[], b: readonly Segment[]): boolean {
+  const known = new Map<number, boolean>();
+  const meet = (i: number, j: number): boolean => {
+    const key = i * (b.length + 1) + j;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const left = a[i];
+    const right = b[j];
+    let answer: boolean;
+    if (left === undefined || right === undefined) {
+      const rest = left === undefined ? b.slice(j) : a.slice(i);
+      answer = rest.every((segment) => segment === '**');
+    } else if (left === '**') answer = meet(i + 1, j) || meet(i, j + 1);
+    else if (right === '**') answer = meet(i, j + 1) || meet(i + 1, j);
+    else answer = namesMeet(left, right) && meet(i + 1, j + 1);
+    known.set(key, answer);
+    return answer;
+  };
+  return meet(0, 0);
+}
+
+function namesMeet(a: Exclude<Segment, '**'>, b: Exclude<Segment, '**'>): boolean {
+  if ('literal' in a) return 'literal' in b ? a.literal === b.literal : b.matches(a.literal);
+  if ('literal' in b) return a.matches(b.literal);
+  const [left, right] = [ends(a.glob), ends(b.glob)];
+  return (
+    (left.head.startsWith(right.head) || right.head.startsWith(left.head)) &&
+    (left.tail.endsWith(right.tail) || right.tail.endsWith(left.tail))
+  );
+}
+
+/** What every name that matches begins and ends with. */
+function ends(glob: string): { head: string; tail: string } {
+  // With alternatives, escapes or extended globs (`+(x)`) nothing is taken for certain.
+  if (/[\\(){}|]/.test(glob)) return { head: '', tail: '' };
+  return { head: /^[^*?[\]]*/.exec(glob)?.[0] ?? '', tail: /[^*?[\]]*$/.exec(glob)?.[0] ?? '' };
+}
