@@ -90,6 +90,15 @@ describe('commands in comments', () => {
     },
   );
 
+  it('by another app are ignored, whatever it may do', async () => {
+    const { github, repository } = world;
+    await github.addUser('helper[bot]', 'Bot');
+    await github.setPermission(repository, 'helper[bot]', 'write');
+    const writes = github.writes().length;
+    expect(await command(1, 'helper[bot]', '/patchfleet review')).toEqual({ reactions: [], answers: [] });
+    expect(github.writes().length).toBe(writes);
+  });
+
   it.each([
     '`/patchfleet review`',
     '```\n/patchfleet review\n```',
