@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertStrict } from '../support/app/assert-strict.ts';
+import { sandboxesOf } from '../support/app/data-directory.ts';
 import { faultyChange, smallRepository } from '../support/app/small-repository.ts';
 import { until } from '../support/app/until.ts';
 import { untilDone, untilIdle } from '../support/app/until-done.ts';
@@ -131,6 +132,5 @@ describe('commands in comments', () => {
 });
 
 async function untilNoSandbox() {
-  const { sandboxesOf } = await import('../support/app/data-directory.ts');
   await until('the sandbox is gone', async () => (await sandboxesOf(world.dataDir)).length === 0);
 }
