@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  absent,
-  classified,
-  type FetchSource,
-  fetchArgs,
-  fetchOptions,
-  isNotOnServer,
-  refOf,
-} from './mirror-fetch.ts';
+import { absent, classified, type FetchSource, fetchRefs, isNotOnServer, refOf } from './mirror-fetch.ts';
 import { runGit } from './run-git.ts';
 
 /**
@@ -31,8 +23,7 @@ export async function fetchBranch(
   if (named.exitCode !== 0) return null;
   const arrival = `refs/patchfleet/heads/${randomUUID()}`;
   try {
-    const options = await fetchOptions(source, signal);
-    await runGit([...fetchArgs, source.url, `+${remote}:${arrival}`], options);
+    await fetchRefs(source, [`+${remote}:${arrival}`], signal);
   } catch (error) {
     if (isNotOnServer(error)) return null;
     throw classified(error);

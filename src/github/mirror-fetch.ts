@@ -8,7 +8,8 @@ export interface FetchSource {
   readonly url: string;
   /** Server the credential is for: scheme, host and path prefix. */
   readonly serverUrl: string;
-  readonly token: () => Promise<string>;
+  /** `instead`: a token that GitHub no longer takes. */
+  readonly token: (fresh?: { readonly instead: string }) => Promise<string>;
   readonly timeoutMs: number;
   readonly allowFile: boolean;
 }
@@ -37,10 +38,9 @@ export async function fetchCommits(
 ): Promise<void> {
   const missing = await absent(source, commits, signal);
   if (missing.length === 0) return;
-  const options = await fetchOptions(source, signal);
   const byId = missing.map((sha) => `${sha}:${refOf(sha)}`);
   try {
-    await runGit([...fetchArgs, source.url, ...byId], options);
+    await fetchRefs(source, byId, signal);
     return;
   } catch (error) {
     if (!isNotOnServer(error)) throw classified(error);
@@ -50,7 +50,7 @@ export async function fetchCommits(
   const wanted = [[`refs/pull/${pullRequest}/head:${arrival}`], ...byId.map((refspec) => [refspec])];
   for (const refspecs of wanted) {
     try {
-      await runGit([...fetchArgs, source.url, ...refspecs], options);
+      await fetchRefs(source, refspecs, signal);
     } catch (error) {
       if (!isNotOnServer(error)) throw classified(error);
     }
@@ -59,7 +59,7 @@ export async function fetchCommits(
   if (gone.length > 0) throw new PatchfleetError('commit_missing', gone.join(', '));
 }
 
-export const fetchArgs = [
+const fetchArgs = [
   'fetch',
   '--quiet',
   '--no-tags',
@@ -103,16 +103,42 @@ async function unreachable(
   return gone;
 }
 
-export async function fetchOptions(source: FetchSource, signal: AbortSignal): Promise<GitOptions> {
+/** One `git fetch`. A token that was revoked before its time is replaced once. */
+export async function fetchRefs(
+  source: FetchSource,
+  refspecs: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const fetch = async (token: string | null) => {
+    await runGit([...fetchArgs, source.url, ...refspecs], fetchOptions(source, token, signal));
+  };
+  const token = source.url.startsWith('file:') ? null : await source.token();
+  try {
+    await fetch(token);
+  } catch (error) {
+    if (token === null || !isUnauthorised(error)) throw error;
+    await fetch(await source.token({ instead: token }));
+  }
+}
+
+function fetchOptions(source: FetchSource, token: string | null, signal: AbortSignal): GitOptions {
   const base = {
     gitDir: source.gitDir,
     signal,
     timeoutMs: source.timeoutMs,
     allowFile: source.allowFile,
   };
-  if (source.url.startsWith('file:')) return base;
-  const credential = Buffer.from(`x-access-token:${await source.token()}`).toString('base64');
+  if (token === null) return base;
+  const credential = Buffer.from(`x-access-token:${token}`).toString('base64');
   return { ...base, httpHeader: { url: source.serverUrl, value: `Authorization: Basic ${credential}` } };
+}
+
+/** Without a valid credential git asks for one, and may not. */
+function isUnauthorised(error: unknown): boolean {
+  return (
+    error instanceof GitError &&
+    /authentication failed|terminal prompts disabled|error: 401/i.test(error.stderr)
+  );
 }
 
 export function isNotOnServer(error: unknown): boolean {

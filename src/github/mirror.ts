@@ -1,11 +1,10 @@
-import type { RepositoryRef } from '../domain/task.ts';
 import { fetchBranch } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
-import { fetchCommits, requireSha } from './mirror-fetch.ts';
+import { type FetchSource, fetchCommits, requireSha } from './mirror-fetch.ts';
 import { blobSizes, listTree, readBlob } from './mirror-objects.ts';
 import { createMirrorWriter } from './mirror-writer.ts';
-import type { Mirror, Mirrors, MirrorWriter } from './port.ts';
+import type { GitHub, Mirror, Mirrors, MirrorWriter } from './port.ts';
 import { runGit } from './run-git.ts';
 
 export interface MirrorsOptions {
@@ -13,7 +12,7 @@ export interface MirrorsOptions {
   readonly dir: string;
   /** Where repositories are cloned from: `https://github.com`, or a GitHub Enterprise Server. */
   readonly serverUrl: string;
-  readonly readToken: (repository: RepositoryRef) => Promise<string>;
+  readonly readToken: GitHub['readToken'];
   /** Wall-clock limit of one fetch, milliseconds. */
   readonly fetchTimeoutMs?: number;
   /** Lets `serverUrl` be a `file:` URL: tests only. */
@@ -27,11 +26,11 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   return {
     open: async (repository) => {
       const gitDir = await turn(repository.id, () => ensureMirrorDir(options.dir, repository.id));
-      const source = {
+      const source: FetchSource = {
         gitDir,
         url: `${serverUrl}/${repository.owner}/${repository.name}.git`,
         serverUrl: `${serverUrl}/`,
-        token: () => options.readToken(repository),
+        token: (fresh) => options.readToken(repository, fresh),
         timeoutMs: options.fetchTimeoutMs ?? 600_000,
         allowFile: options.allowFile === true,
       };

@@ -13,7 +13,7 @@ export function whyNotReviewed(
   bytes: number,
   maxBytes: number,
 ): string | null {
-  if (ignored(change.path)) return 'ignored by `review.ignore`';
+  if (ignored(change.path)) return 'ignored by review.ignore';
   if (change.status === 'type_changed') return 'its type changed (file to link or back)';
   if (change.binary) return 'binary file';
   if (isLfsPointer(change)) return 'kept in Git LFS';

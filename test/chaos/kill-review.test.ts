@@ -112,6 +112,7 @@ describe('a review', () => {
       expect({ write, ...(await resultOf(pull)) }).toEqual({ write, ...whole });
       await noSandboxLeft();
     }
+    console.info(`the process was killed at ${kills} writes, one after the other`);
     expect(kills).toBeGreaterThanOrEqual(4);
   }, 900_000);
 

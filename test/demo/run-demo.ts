@@ -101,11 +101,13 @@ async function review(world: World, sample: Sample, options: DemoOptions) {
     const { tasks, attempts } = await readTimes(client);
     const states = await readShardStates(client);
     const stages = stagesOf(tasks, attempts);
-    const calls = model.journal().map(({ startedAt, endedAt, sandbox }) => ({
-      from: startedAt,
-      to: endedAt ?? Date.now(),
-      owner: sandbox,
-    }));
+    // Only calls out of containers that the rows know too: the prompt alone could name anything.
+    const containers = new Set(attempts.map(({ containerId }) => containerId));
+    const calls = model
+      .journal()
+      .flatMap(({ startedAt, endedAt, sandbox }) =>
+        containers.has(sandbox) ? [{ from: startedAt, to: endedAt ?? Date.now(), owner: sandbox }] : [],
+      );
     // A real model keeps no journal for us: then the rows of the attempts have to do.
     const agents = attempts.flatMap(({ agentStartedAt, finishedAt, containerId }) =>
       agentStartedAt && finishedAt && containerId

@@ -80,6 +80,36 @@ describe('command agents', () => {
     await assertStrict(world);
   });
 
+  it('with more findings than one request takes: all are annotated, and shown inline or in the body', async () => {
+    await using world = await startWorld({
+      files: { ...smallRepository, 'tools/lint.mjs': linter },
+      operator: {
+        agents: [
+          { name: 'lint', kind: 'command', command: ['node', 'tools/lint.mjs', '{files}'], format: 'lines' },
+        ],
+      },
+      env: { OPENAI_BASE_URL: '', OPENAI_API_KEY: '', MODEL: '' },
+    });
+    const { github, repository } = world;
+    const lines = Array.from({ length: 120 }, (_, line) => `export const step${line} = () => { debugger; };`);
+    const pull = await github.openPullRequest(repository, {
+      branch: 'change',
+      files: { 'src/steps.js': `${lines.join('\n')}\n` },
+    });
+    const run = await untilDone(world, pull.headSha);
+    await untilIdle(world);
+
+    expect(run).toMatchObject({ conclusion: 'failure', title: '120 findings (120 errors)' });
+    expect(new Set(run.annotations.map((annotation) => annotation.start_line)).size).toBe(120);
+    expect(run.annotations).toHaveLength(120);
+    const reviews = await github.reviews(repository, pull.number);
+    expect(reviews).toHaveLength(1);
+    const counts = /Review\]\([^)]*\): (\d+) inline, (\d+) in the body/.exec(run.summary ?? '');
+    expect(Number(counts?.[1])).toBe(reviews[0]?.comments.length);
+    expect(Number(counts?.[1]) + Number(counts?.[2])).toBe(120);
+    await assertStrict(world);
+  });
+
   it('that fail make the check run fail and show how', async () => {
     await using world = await startWorld({
       files: smallRepository,

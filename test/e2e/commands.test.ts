@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertStrict } from '../support/app/assert-strict.ts';
+import { sandboxesOf } from '../support/app/data-directory.ts';
 import { faultyChange, smallRepository } from '../support/app/small-repository.ts';
 import { until } from '../support/app/until.ts';
 import { untilDone, untilIdle } from '../support/app/until-done.ts';
@@ -90,6 +91,15 @@ describe('commands in comments', () => {
     },
   );
 
+  it('by another app are ignored, whatever it may do', async () => {
+    const { github, repository } = world;
+    await github.addUser('helper[bot]', 'Bot');
+    await github.setPermission(repository, 'helper[bot]', 'write');
+    const writes = github.writes().length;
+    expect(await command(1, 'helper[bot]', '/patchfleet review')).toEqual({ reactions: [], answers: [] });
+    expect(github.writes().length).toBe(writes);
+  });
+
   it.each([
     '`/patchfleet review`',
     '```\n/patchfleet review\n```',
@@ -122,6 +132,5 @@ describe('commands in comments', () => {
 });
 
 async function untilNoSandbox() {
-  const { sandboxesOf } = await import('../support/app/data-directory.ts');
   await until('the sandbox is gone', async () => (await sandboxesOf(world.dataDir)).length === 0);
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
 import pg from 'pg';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
@@ -54,7 +55,6 @@ describe('one event, delivered again and again to several replicas', () => {
 
 /** The payload as GitHub would send it: asked of the double while nobody listens. */
 async function pullRequestEvent(world: World): Promise<unknown> {
-  const { createServer } = await import('node:http');
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     let body = '';

@@ -46,7 +46,7 @@ describe('secrets', () => {
             .catch(() => null),
         ),
       );
-      // Arguments and environments of every process below the app, as any user of the machine may read the former.
+      // Arguments of processes can be read by any user of the machine.
       const processes = await execa('ps', ['-eo', 'args']);
       const pull = await opened;
       await untilDone(world, pull.headSha);

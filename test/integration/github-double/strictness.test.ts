@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Octokit } from '@octokit/rest';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -26,7 +26,8 @@ describe('the double in this process', { timeout: 30_000 }, () => {
     signed: boolean;
   }
   const received: Received[] = [];
-  const receiver = createServer(async (request, response) => {
+  const receiver = createServer((request, response) => void receive(request, response));
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const body = Buffer.concat(chunks);
@@ -39,7 +40,7 @@ describe('the double in this process', { timeout: 30_000 }, () => {
       signed: request.headers['x-hub-signature-256'] === `sha256=${mac}`,
     });
     response.writeHead(202).end();
-  });
+  }
   let double: GitHubDouble;
   let octokit: Octokit;
   let headSha: string;

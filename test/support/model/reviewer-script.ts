@@ -64,7 +64,7 @@ function faultsIn(prompt: string) {
   for (const line of diff.split('\n')) {
     const file = /^FILE ("(?:[^"\\]|\\.)*") /.exec(line)?.[1];
     if (file !== undefined) path = JSON.parse(file) as string;
-    const added = /^ {6,} +(\d+) \+\|(.*)$/.exec(line);
+    const added = /^ {6,} +(\d+) \+\|(.*)$/s.exec(line);
     if (added === null) continue;
     const text = added[2] ?? '';
     for (const fault of plantedFaults) {

@@ -94,7 +94,7 @@ describe('planReview', () => {
     expect(plan.rows.map((row) => row.matrix.inputs)).toEqual([['kept.ts'], ['kept.ts']]);
     expect(skipped).toEqual([
       { path: 'empty', reason: 'empty file' },
-      { path: 'gen/a.ts', reason: 'ignored by `review.ignore`' },
+      { path: 'gen/a.ts', reason: 'ignored by review.ignore' },
       { path: 'huge.ts', reason: 'larger than 512 KiB' },
       { path: 'lib', reason: 'submodule' },
       { path: 'link', reason: 'its type changed (file to link or back)' },
