@@ -2,25 +2,43 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAgent } from './agents/create-agent.ts';
+import { createAgent, createFixer, createPlannerAgent, createTriager } from './agents/create-agent.ts';
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
+import type { RepositoryConfig } from './config/repository-config.ts';
+import { findAgent } from './config/select-agents.ts';
+import { performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
+import { createFixWork } from './execution/run-fix.ts';
+import { createIntegrationWork } from './execution/run-integration.ts';
+import { createReviewWork } from './execution/run-review.ts';
+import { createTriageWork } from './execution/run-triage.ts';
 import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
+import { createMirrorWriter } from './github/mirror-writer.ts';
 import { createModelGateway } from './inference/gateway.ts';
 import { createAdmission } from './intake/admit.ts';
 import { createReceiver } from './intake/receive.ts';
+import { checksOf, createPatchChecker } from './merging/check-patch.ts';
+import { createIntegrator } from './merging/integrate.ts';
+import { createBaseFinder, createRowIntegrator } from './merging/integrate-rows.ts';
+import type { Merging } from './merging/port.ts';
+import { protectionBy } from './merging/protection.ts';
+import { createVerifier } from './merging/verify.ts';
+import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
+import type { Sandboxes, Snapshots } from './sandbox/port.ts';
+import { createSharedWork } from './sandbox/shared-work.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
+import type { ArtifactStore, Store } from './store/port.ts';
 import { createStore } from './store/store.ts';
 import { createLog } from './telemetry/log.ts';
 
@@ -79,6 +97,19 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   });
   const publisher = createPublisher({ store, github, mirrors, queue, timing, log });
   const planner = createPlanner({ mirrors });
+  const protectedBy = (config: RepositoryConfig | null) => {
+    const protection = protectionBy(config?.verify.protected ?? []);
+    return (path: string) => protection(path) !== null;
+  };
+  const changePlanner = createChangePlanner({
+    mirrors,
+    plannerAgentFor: (config) => (config.kind === 'model' ? createPlannerAgent(config, { gateway }) : null),
+    protectedBy,
+  });
+  const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
+  const snapshots = createSnapshots({ dir: join(dataDir, 'snapshots') });
+  const workspace = { mirrors, snapshots, sandboxes };
+  const merging = composeMerging({ store, snapshots, sandboxes, artifacts, image: operator.sandbox.image });
   const common = { store, queue, limits, log };
 
   return {
@@ -89,22 +120,44 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     sandboxes,
     receive: createReceiver({ store, queue, verify: app.verify, log }),
     admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
-    plan: createPlanJob({ ...common, planner, agents: operator.agents }),
+    plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
     advance: createAdvance(common),
     publish: publisher.publish,
     runAttempt: createAttemptRunner({
       store,
       queue,
-      mirrors,
-      sandboxes,
-      limits,
+      artifacts,
       timing,
       log,
-      artifacts: createArtifactDirectory(join(dataDir, 'artifacts')),
-      snapshots: createSnapshots({ dir: join(dataDir, 'snapshots') }),
-      agents: operator.agents,
-      createAgent: (config, task) =>
-        createAgent(config, { gateway, repositoryInstructions: task.config?.review.instructions ?? '' }),
+      perform: performByKind({
+        review: createReviewWork({
+          ...workspace,
+          limits,
+          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+          createAgent: (config, task) =>
+            createAgent(config, { gateway, repositoryInstructions: task.config?.review.instructions ?? '' }),
+        }),
+        fix: createFixWork({
+          ...workspace,
+          store,
+          artifacts,
+          merging,
+          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+          createFixer: (config, task) =>
+            createFixer(config, {
+              gateway,
+              repositoryInstructions: task.config?.fix.instructions ?? '',
+              isProtected: protectedBy(task.config),
+            }),
+        }),
+        triage: createTriageWork({
+          ...workspace,
+          github,
+          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+          createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
+        }),
+        integrate: createIntegrationWork({ ...workspace, store, merging }),
+      }),
       worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     }),
     reconcile: createReconciler({ store, queue, timing, log }),
@@ -113,6 +166,30 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
       await queue.close();
       await store.close();
     },
+  };
+}
+
+/** Verification and merging, with reports that are kept. */
+function composeMerging(ports: {
+  store: Store;
+  snapshots: Snapshots;
+  sandboxes: Sandboxes;
+  artifacts: ArtifactStore;
+  image: string;
+}): Merging {
+  const { store, artifacts, ...rest } = ports;
+  const verifier = createVerifier({
+    ...rest,
+    verifications: store.verifications,
+    treeOf: (mirrorDir, commit) => createMirrorWriter(mirrorDir).treeOf(commit),
+    once: createSharedWork(),
+  });
+  const readArtifact = artifacts.get;
+  return {
+    checksOf,
+    baseOf: createBaseFinder(readArtifact),
+    checkPatch: createPatchChecker(verifier),
+    integrateRows: createRowIntegrator({ integrator: createIntegrator({ verifier }), readArtifact }),
   };
 }
 

@@ -28,3 +28,15 @@ export function selectAgents(
     );
   return all.filter((agent) => wanted.includes(agent.name));
 }
+
+/** The configuration of an agent that a row names. Fails with `config_invalid` when it is there no more. */
+export function findAgent(
+  operatorAgents: readonly AgentConfig[],
+  repository: RepositoryConfig | null,
+  name: string,
+): AgentConfig {
+  const found = [...operatorAgents, ...(repository?.commands ?? [])].find((agent) => agent.name === name);
+  if (found === undefined)
+    throw new PatchfleetError('config_invalid', `the agent \`${name}\` is no longer configured`);
+  return found;
+}

@@ -6,6 +6,7 @@ import { createInstallationAuth } from './installation-auth.ts';
 import { createPacing, shouldWait } from './pacing.ts';
 import { mayCommand } from './permissions.ts';
 import type { GitHub, InstallationClient } from './port.ts';
+import { readLabels, readOpenIssues } from './read-issues.ts';
 import { readPullRequest } from './read-pull-request.ts';
 import { readTextFile } from './read-text-file.ts';
 import { createTokenSource } from './token-source.ts';
@@ -113,6 +114,10 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
       ),
     readTextFile: async (repository, commit, path) =>
       await orFail(`${path} could not be read`, readTextFile(clientOf(repository), repository, commit, path)),
+    readLabels: async (repository) =>
+      await orFail('the labels could not be read', readLabels(clientOf(repository), repository)),
+    readOpenIssues: async (repository) =>
+      await orFail('the issues could not be read', readOpenIssues(clientOf(repository), repository)),
     mayCommand: (repository, login, userType) =>
       mayCommand(clientOf(repository), repository, login, userType),
   };

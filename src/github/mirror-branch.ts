@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { absent, classified, type FetchSource, fetchRefs, isNotOnServer, refOf } from './mirror-fetch.ts';
+import { PatchfleetError } from '../domain/failure.ts';
+import {
+  absent,
+  classified,
+  type FetchSource,
+  fetchRefs,
+  isNotOnServer,
+  refOf,
+  requireSha,
+} from './mirror-fetch.ts';
 import { runGit } from './run-git.ts';
 
 /**
@@ -33,4 +42,23 @@ export async function fetchBranch(
   if ((await absent(source, [sha], signal)).length > 0) await runGit(['update-ref', refOf(sha), sha], local);
   await runGit(['update-ref', '-d', arrival], local);
   return sha;
+}
+
+/** Brings a commit in that is, or was, in the history of that branch. `commit_missing` where it is to be had no more. */
+export async function fetchCommit(
+  source: FetchSource,
+  commit: string,
+  branch: string,
+  signal: AbortSignal,
+): Promise<void> {
+  if ((await absent(source, [commit], signal)).length === 0) return;
+  const head = await fetchBranch(source, branch, signal);
+  const args = ['cat-file', '-e', `${requireSha(commit)}^{commit}`];
+  const { exitCode } = await runGit(args, { gitDir: source.gitDir, signal, okCodes: [0, 1, 128] });
+  if (exitCode === 0) return;
+  const detail =
+    head === null
+      ? `there is no branch ${branch} any more`
+      : `${commit} is not in the history of ${branch} any more`;
+  throw new PatchfleetError('commit_missing', detail);
 }

@@ -26,7 +26,9 @@ const author = {
  * The writing side of the bare repository `gitDir`, by plumbing alone. No ref holds what is written: nothing
  * here or in fetching ever starts a garbage collection, and one run by hand spares objects of the last two weeks.
  */
-export function createMirrorWriter(gitDir: string): Omit<MirrorWriter, 'fetchBranch'> {
+export function createMirrorWriter(
+  gitDir: string,
+): Omit<MirrorWriter, 'fetchBranch' | 'fetchCommit' | 'applyPatch'> {
   const line = async (args: readonly string[]) =>
     (await runGit(args, { gitDir })).stdout.toString('latin1').trim();
   return {

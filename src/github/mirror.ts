@@ -1,4 +1,5 @@
-import { fetchBranch } from './mirror-branch.ts';
+import { applyPatch } from './apply-patch.ts';
+import { fetchBranch, fetchCommit } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
 import { type FetchSource, fetchCommits, requireSha } from './mirror-fetch.ts';
@@ -34,12 +35,15 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         timeoutMs: options.fetchTimeoutMs ?? 600_000,
         allowFile: options.allowFile === true,
       };
+      const inTurn = <T>(work: () => Promise<T>) => turn(repository.id, work);
       return {
         ...reader(gitDir),
         fetchPullRequest: (number, headSha, baseSha, signal) =>
-          turn(repository.id, () => fetchCommits(source, number, [headSha, baseSha], signal)),
+          inTurn(() => fetchCommits(source, number, [headSha, baseSha], signal)),
         ...createMirrorWriter(gitDir),
-        fetchBranch: (branch, signal) => turn(repository.id, () => fetchBranch(source, branch, signal)),
+        fetchBranch: (branch, signal) => inTurn(() => fetchBranch(source, branch, signal)),
+        fetchCommit: (commit, branch, signal) => inTurn(() => fetchCommit(source, commit, branch, signal)),
+        applyPatch: (base, patch) => applyPatch(gitDir, base, patch),
       };
     },
   };

@@ -6,7 +6,19 @@ import type { RepositoryRef } from '../domain/task.ts';
 /** A REST client that acts as one installation, with throttling, retries of safe requests, and fresh tokens. */
 export type InstallationClient = Pick<Octokit, 'rest' | 'request' | 'paginate' | 'log'>;
 
+/** An open issue, as far as a triage compares it. */
+export interface OpenIssue {
+  readonly number: number;
+  readonly title: string;
+  /** The first 500 characters of its body. */
+  readonly excerpt: string;
+}
+
 export interface GitHub {
+  /** All labels of the repository, in GitHub's order. */
+  readLabels(repository: RepositoryRef): Promise<{ name: string; description: string }[]>;
+  /** The newest 100 open issues; pull requests are none. */
+  readOpenIssues(repository: RepositoryRef): Promise<OpenIssue[]>;
   /** The slug and id of the app itself, asked once. `slug[bot]` is the login of its own events. */
   self(): Promise<{ id: number; slug: string }>;
   client(installationId: number): Promise<InstallationClient>;
@@ -100,6 +112,13 @@ export interface MirrorWriter {
   /** `git diff --binary --full-index` between two trees or commits; `diff_too_large` beyond `maxBytes`. */
   patchText(from: string, to: string, maxBytes: number): Promise<Buffer>;
   readBlob(blob: string, maxBytes: number): Promise<Buffer>;
+  /** Tree of `base` with a patch of {@link patchText} applied; `git_failed` where it does not apply exactly. */
+  applyPatch(base: string, patch: Uint8Array): Promise<string>;
+  /**
+   * Brings a commit in that is, or was, in the history of that branch. `commit_missing` where neither the branch
+   * nor the mirror has it any more.
+   */
+  fetchCommit(commit: string, branch: string, signal: AbortSignal): Promise<void>;
   /** Brings a branch's head in; null when the branch does not exist. */
   fetchBranch(branch: string, signal: AbortSignal): Promise<string | null>;
   isAncestor(ancestor: string, descendant: string): Promise<boolean>;

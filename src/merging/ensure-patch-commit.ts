@@ -3,9 +3,7 @@ import type { Mirror } from '../github/port.ts';
 import type { PatchRow } from '../store/port.ts';
 
 export interface PatchSource {
-  readonly mirror: Pick<Mirror, 'has' | 'commitTree'>;
-  /** Tree of the base with a patch of {@link Mirror.patchText} applied; see github/apply-patch.ts. */
-  readonly applyPatch: (base: string, patch: Uint8Array) => Promise<string>;
+  readonly mirror: Pick<Mirror, 'has' | 'commitTree' | 'applyPatch'>;
   /** The artifact of the patch; null where it is lost. */
   readonly readArtifact: (digest: string) => Promise<Uint8Array | null>;
 }
@@ -15,7 +13,7 @@ export interface PatchSource {
  * that, one of the same tree made from the artifact. Its base must be here (`commit_missing`).
  */
 export async function ensurePatchCommit(
-  { mirror, applyPatch, readArtifact }: PatchSource,
+  { mirror, readArtifact }: PatchSource,
   patch: Pick<PatchRow, 'baseCommit' | 'commit' | 'tree' | 'digest'>,
 ): Promise<string> {
   if (await mirror.has(patch.commit)) return patch.commit;
@@ -23,7 +21,7 @@ export async function ensurePatchCommit(
   const text = await readArtifact(patch.digest);
   if (text === null)
     throw new PatchfleetError('internal', `the patch ${patch.digest} is not in the artifacts`);
-  const tree = await applyPatch(patch.baseCommit, text);
+  const tree = await mirror.applyPatch(patch.baseCommit, text);
   if (tree !== patch.tree) {
     throw new PatchfleetError('internal', `the patch ${patch.digest} gives ${tree}, not ${patch.tree}`);
   }

@@ -1,4 +1,9 @@
+import type { RepositoryConfig } from '../config/repository-config.ts';
+import type { Patch } from '../domain/patch.ts';
 import type { Verdict, VerificationCommand, VerificationReport } from '../domain/verification.ts';
+import type { Mirror } from '../github/port.ts';
+import type { HarvestEntry } from '../sandbox/port.ts';
+import type { Subtask, TaskView } from '../store/port.ts';
 
 /** What the rest of the product knows of verifying and merging. */
 
@@ -58,4 +63,52 @@ export interface Candidate {
   readonly verdict: Verdict | null;
   /** Verifications that were run, kept ones not counted. */
   readonly verifications: number;
+}
+
+/** What an agent left in its workspace, to be made a patch. */
+export interface CheckPatchRequest {
+  readonly mirror: Mirror;
+  /** The commit the workspace was made of. */
+  readonly base: string;
+  readonly harvest: readonly HarvestEntry[];
+  /** The row's scope. */
+  readonly writes: readonly string[];
+  readonly config: RepositoryConfig;
+  /** Message of the patch's local commit. */
+  readonly message: string;
+  readonly context: VerificationContext;
+}
+
+export interface CheckedPatch {
+  readonly patch: Patch;
+  readonly verdict: Verdict;
+  /** `git diff --binary` against the base. */
+  readonly text: Uint8Array;
+}
+
+/** What execution asks of merging; see check-patch.ts and integrate-rows.ts. */
+export interface Merging {
+  checksOf(mirror: Mirror, commit: string, config: RepositoryConfig): Promise<VerificationCommand[]>;
+  /** The commit a row works on: the task's head with the patches of the rows it depends on. */
+  baseOf(request: BaseRequest): Promise<string>;
+  /** Null: nothing was changed. Fails with `patch_refused`, `verification_failed`, or as verifying does. */
+  checkPatch(request: CheckPatchRequest): Promise<CheckedPatch | null>;
+  /** The candidate of an integrating row from what the rows before it made. */
+  integrateRows(request: IntegrateRowsRequest): Promise<Candidate>;
+}
+
+export interface BaseRequest {
+  readonly mirror: Mirror;
+  readonly view: TaskView;
+  /** Ids of the rows it depends on, directly or through others. */
+  readonly ancestors: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export interface IntegrateRowsRequest {
+  readonly mirror: Mirror;
+  readonly view: TaskView;
+  readonly row: Subtask;
+  readonly config: RepositoryConfig;
+  readonly context: VerificationContext;
 }

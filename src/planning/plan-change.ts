@@ -79,13 +79,7 @@ async function readTree(mirror: Mirror, request: ChangeRequest, signal: AbortSig
   const { subject, headSha, baseSha, targetRef } = request;
   if (subject.kind === 'pull_request')
     await mirror.fetchPullRequest(subject.number, headSha, baseSha, signal);
-  else if (!(await mirror.has(headSha))) {
-    const head = await mirror.fetchBranch(targetRef, signal);
-    if (head === null)
-      throw new PatchfleetError('commit_missing', `there is no branch \`${targetRef}\` any more`);
-    if (!(await mirror.has(headSha)))
-      throw new PatchfleetError('commit_missing', `${headSha} is not in the history of \`${targetRef}\``);
-  }
+  else await mirror.fetchCommit(headSha, targetRef, signal);
   return mirror.listTree(headSha);
 }
 

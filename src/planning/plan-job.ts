@@ -6,20 +6,28 @@ import { failureKinds, PatchfleetError, toFailure } from '../domain/failure.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store, Task } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Planner } from './plan-task.ts';
+import type { ChangePlanner } from './plan-change.ts';
+import type { PlannedTask, Planner } from './plan-task.ts';
 
 /** Further tries of planning after a transient failure. */
 const planRetries = 3;
 
+export interface PlanJobDependencies {
+  readonly store: Pick<Store, 'tasks'>;
+  readonly queue: Queue;
+  /** For reviews. */
+  readonly planner: Planner;
+  /** For everything else. */
+  readonly changePlanner: ChangePlanner;
+  readonly agents: readonly AgentConfig[];
+  readonly limits: Limits;
+  readonly log: Logger;
+}
+
 /** Plans a task and stores its rows; what cannot be planned becomes a failed task that says why. */
-export function createPlanJob(deps: {
-  store: Pick<Store, 'tasks'>;
-  queue: Queue;
-  planner: Planner;
-  agents: readonly AgentConfig[];
-  limits: Limits;
-  log: Logger;
-}): (taskId: string, signal: AbortSignal) => Promise<void> {
+export function createPlanJob(
+  deps: PlanJobDependencies,
+): (taskId: string, signal: AbortSignal) => Promise<void> {
   const { store, queue, log } = deps;
   return async (taskId, signal) => {
     const tries = await store.tasks.beginPlanning(taskId);
@@ -41,41 +49,50 @@ export function createPlanJob(deps: {
   };
 }
 
-async function planAndStore(
-  deps: Parameters<typeof createPlanJob>[0],
-  task: Task,
-  signal: AbortSignal,
-): Promise<void> {
-  if (task.config === null) throw new PatchfleetError('internal', 'the task has no repository configuration');
-  const agents = selectAgents(deps.agents, task.config);
+async function planAndStore(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<void> {
+  const { plan, skipped, mergeBase, coverage } = await makePlan(deps, task, signal);
+  const facts = { mergeBase, skipped, filesChanged: coverage.changedFiles };
+  if (await deps.store.tasks.storePlan(task.id, plan, facts))
+    deps.log.info({ task: task.id, rows: plan.rows.length, files: facts.filesChanged }, 'task planned');
+}
+
+function makePlan(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<PlannedTask> {
+  const { config, kind, title, body, headSha, baseSha, number } = task;
+  if (config === null) throw new PatchfleetError('internal', 'the task has no repository configuration');
+  const agents = selectAgents(deps.agents, config);
   if (agents.length === 0)
     throw new PatchfleetError(
       'config_invalid',
       `no agent is configured; name one under \`agents\` in the operator file or under \`commands\` in ${repositoryConfigPath}`,
     );
-  const { plan, skipped, mergeBase, coverage } = await deps.planner.plan(
+  const common = {
+    repository: {
+      installationId: task.installationId,
+      id: task.repositoryId,
+      owner: task.owner,
+      name: task.repo,
+    },
+    config,
+    limits: deps.limits,
+  };
+  if (kind === 'review') {
+    const pullRequest = { number, headSha, baseSha, baseRef: task.baseRef, title, body };
+    return deps.planner.plan({ ...common, pullRequest, agents }, signal);
+  }
+  return deps.changePlanner.plan(
     {
-      repository: {
-        installationId: task.installationId,
-        id: task.repositoryId,
-        owner: task.owner,
-        name: task.repo,
-      },
-      pullRequest: {
-        number: task.number,
-        headSha: task.headSha,
-        baseSha: task.baseSha,
-        baseRef: task.baseRef,
-        title: task.title,
-        body: task.body,
-      },
-      config: task.config,
-      agents,
-      limits: deps.limits,
+      ...common,
+      id: task.id,
+      kind,
+      // `review.agents` narrows reviews alone.
+      agents: deps.agents,
+      subject: { kind: task.subject, number, title, body },
+      headSha,
+      baseSha,
+      targetRef: task.targetRef,
+      instruction: task.instruction,
+      issues: task.issues,
     },
     signal,
   );
-  const facts = { mergeBase, skipped, filesChanged: coverage.changedFiles };
-  if (await deps.store.tasks.storePlan(task.id, plan, facts))
-    deps.log.info({ task: task.id, rows: plan.rows.length, files: facts.filesChanged }, 'task planned');
 }

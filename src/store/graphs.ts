@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { and, asc, desc, eq, inArray } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
 import type { Action, GraphRow } from '../domain/graph.ts';
 import type { Database, Executor } from './database.ts';
 import type { Graphs } from './port.ts';
@@ -27,6 +27,17 @@ export function createGraphs(db: Database): Graphs {
         }
         return { task, started, settled, wakeAt };
       }),
+
+    ancestors: async (subtaskId) => {
+      const { rows } = await db.execute<{ id: string }>(sql`
+        with recursive above as (
+          select ${dependencies.dependsOn} as id from ${dependencies} where ${dependencies.subtaskId} = ${subtaskId}
+          union
+          select ${dependencies.dependsOn} from ${dependencies} join above on ${dependencies.subtaskId} = above.id
+        )
+        select id from above`);
+      return rows.map(({ id }) => id);
+    },
   };
 }
 

@@ -179,6 +179,8 @@ export interface Graphs {
     taskId: string,
     decide: (rows: readonly GraphRow[], now: number) => readonly Action[],
   ): Promise<Advanced | null>;
+  /** Subtasks that one depends on, directly or through others. */
+  ancestors(subtaskId: string): Promise<string[]>;
 }
 
 export interface Advanced {

@@ -1,0 +1,60 @@
+import type { RepositoryConfig } from '../config/repository-config.ts';
+import { PatchfleetError } from '../domain/failure.ts';
+import type { Mirror } from '../github/port.ts';
+import { findCommands } from './find-commands.ts';
+import type { CheckedPatch, CheckPatchRequest, Verifier } from './port.ts';
+import { protectionBy } from './protection.ts';
+import { readPatch } from './read-patch.ts';
+import { restoreProtected } from './restore-protected.ts';
+
+/** Entries and bytes a patch may have. */
+const maxEntries = 2000;
+const maxBytes = 50 * 1024 * 1024;
+/** Bytes of a patch as text, binaries included. */
+const maxPatchText = 100 * 1024 * 1024;
+
+/** The checks of a repository at that commit. */
+export function checksOf(
+  mirror: Pick<Mirror, 'listTree' | 'readFile'>,
+  commit: string,
+  config: RepositoryConfig,
+): ReturnType<typeof findCommands> {
+  return findCommands(mirror, commit, config.verify.commands);
+}
+
+/**
+ * From what an agent left in its workspace to a patch that may be merged: read, held against scope and policy,
+ * verified with protected files as in the base. Null: nothing was changed. Fails with `patch_refused` (every
+ * refusal named), `verification_failed` (every new failure named), or as verifying does.
+ */
+export function createPatchChecker(
+  verifier: Verifier,
+): (request: CheckPatchRequest) => Promise<CheckedPatch | null> {
+  return async ({ mirror, base, harvest, writes, config, message, context }) => {
+    const treePaths = await mirror.listTree(base);
+    const { patch, refusals } = await readPatch(harvest, {
+      mirror,
+      baseCommit: base,
+      policy: { writes, treePaths, protectedGlobs: config.verify.protected, maxEntries, maxBytes },
+      message,
+      signal: context.signal,
+    });
+    if (refusals.length > 0) {
+      const named = refusals.map(({ path, rule, reason }) => `${path}: ${reason} (${rule})`);
+      throw new PatchfleetError('patch_refused', named.join('\n'));
+    }
+    if (patch === null) return null;
+    context.onProgress();
+    const restored = await restoreProtected({
+      mirror,
+      base,
+      commit: patch.commit,
+      protection: protectionBy(config.verify.protected),
+      allowed: new Set(writes),
+    });
+    const verdict = await verifier.judge(base, restored.commit, context);
+    if (!verdict.passed)
+      throw new PatchfleetError('verification_failed', `new failures:\n${verdict.newFailures.join('\n')}`);
+    return { patch, verdict, text: await mirror.patchText(base, patch.commit, maxPatchText) };
+  };
+}
