@@ -37,7 +37,7 @@ export interface ChangePlanner {
    * Plans what changes files, or sorts an issue. Fails with `commit_missing`, `config_invalid` (no agent can do
    * it), `plan_invalid`, `cancelled`, or as fetching and the model gateway do.
    */
-  plan(request: ChangeRequest, signal: AbortSignal): Promise<PlannedTask>;
+  plan(request: ChangeRequest, signal: AbortSignal): Promise<PlannedTask & { readonly filesRead: number }>;
 }
 
 export function createChangePlanner(deps: {
