@@ -25,7 +25,7 @@ const none = new Set<string>();
 function patternFor(target: string): fc.Arbitrary<string> {
   const names = target.split('/');
   return fc
-    .array(fc.constantFrom('keep', 'star', 'prefix', 'suffix', 'question', 'any', 'braces'), {
+    .array(fc.constantFrom('keep', 'star', 'prefix', 'suffix', 'question', 'any', 'deep', 'braces'), {
       minLength: names.length,
       maxLength: names.length,
     })
@@ -43,6 +43,8 @@ function patternFor(target: string): fc.Arbitrary<string> {
               return `?${one.slice(1).replace(/\W.*/, '*')}`;
             case 'any':
               return '**';
+            case 'deep':
+              return `**${one.slice(-3).replace(/[^\w.]/g, '')}`;
             case 'braces':
               return `{${one.replace(/\W/g, '?')},nothing}`;
             default:
