@@ -3,7 +3,7 @@ import type { TokenOptions } from './auth.ts';
 import { createBranchControls } from './branch-controls.ts';
 import { createCheckControls } from './check-controls.ts';
 import type { Files } from './commits.ts';
-import { resolveCommit } from './git.ts';
+import { gitText } from './git.ts';
 import { createIssueControls } from './issue-controls.ts';
 import { closeIssue, reopenIssue } from './move-refs.ts';
 import { addPull } from './open-issues.ts';
@@ -95,7 +95,7 @@ export function createControls(
         fullName: request.fullName,
         dir: repository.dir,
         installationId: installation.id,
-        headSha: await resolveCommit(repository.dir, repository.defaultBranch),
+        headSha: await gitText(repository.dir, ['rev-parse', `refs/heads/${repository.defaultBranch}`]),
       };
     },
     async commit(fullName: string, request: NewCommit) {

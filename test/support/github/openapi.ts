@@ -36,6 +36,8 @@ function document(): Json {
 export function openDescription(): Description {
   const ajv = new Ajv({ strict: false, logger: false, validateSchema: false });
   addFormats(ajv);
+  // Addresses of bots have brackets, `1+app[bot]@users.noreply.github.com`: GitHub sends them all the same.
+  ajv.addFormat('email', /^[^@\s]+@[^@\s]+$/);
   const compiled = new Map<string, Validator>();
   const added = new Set<string>();
 
