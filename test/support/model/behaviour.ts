@@ -46,9 +46,9 @@ const plannedSchema = z.strictObject({
     z.strictObject({
       title: z.string(),
       goal: z.string(),
-      writes: z.array(z.string()),
-      inputs: z.array(z.string()).default([]),
-      depends_on: z.array(z.int()).default([]),
+      writes: z.array(z.string()).readonly(),
+      inputs: z.array(z.string()).readonly().default([]),
+      depends_on: z.array(z.int()).readonly().default([]),
       verification: z.string().default('The tests pass.'),
     }),
   ),
