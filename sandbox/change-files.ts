@@ -86,8 +86,11 @@ async function writablePath(workspace: string, path: string, makeDirectories: bo
     parent = dirname(parent);
   }
   if (makeDirectories) {
-    await mkdir(parent, { recursive: true }).catch((thrown: unknown) => {
-      throw pathError(path, thrown);
+    await mkdir(parent, { recursive: true }).catch((thrown: NodeJS.ErrnoException) => {
+      const isFile = thrown.code === 'EEXIST';
+      throw isFile
+        ? new RequestError(`${path}: a part of the path is not a directory`)
+        : pathError(path, thrown);
     });
   }
   return join(parent, basename(place));

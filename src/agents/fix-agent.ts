@@ -6,14 +6,13 @@ import { firstFixMessages, fixLastTurns, fixReminder } from './fix-prompts.ts';
 import { type FixCall, fixTools, runFixTool, type WrittenFiles } from './fix-tools.ts';
 import type { Fixer } from './port.ts';
 import type { Ending } from './tool-loop.ts';
-import { openWriteScope } from './write-scope.ts';
+import { openWriteScope, type ProtectionOf } from './write-scope.ts';
 
 export interface FixerDeps {
   readonly gateway: ModelGateway;
   /** `fix.instructions` of the repository file; may be empty. */
   readonly repositoryInstructions: string;
-  /** Of files that are written only where the row's scope names them literally: tests, scripts, lockfiles ... */
-  readonly isProtected: (path: string) => boolean;
+  readonly protection: ProtectionOf;
 }
 
 /** A model that changes files within the scope of its row. The loop runs here, its tools act in the sandbox. */
@@ -22,7 +21,7 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
     name: config.name,
     async fix(assignment) {
       const { sandbox, signal, onProgress, row } = assignment;
-      const scope = await openWriteScope(row.writes, sandbox, signal, deps.isProtected);
+      const scope = await openWriteScope(row.writes, sandbox, signal, deps.protection);
       const written: WrittenFiles = new Map();
       const { turns, result } = await converse(
         { gateway: deps.gateway, channel: config.channel },

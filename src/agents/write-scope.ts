@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import picomatch from 'picomatch';
+import { PatchfleetError } from '../domain/failure.ts';
 import { literalWhereItExists, questionablePaths } from '../domain/scope.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 
@@ -9,29 +10,35 @@ export interface WriteScope {
   require(path: string): string;
 }
 
+/**
+ * How a file is protected: `never` changed by an agent; `tests` and `checks` (runners, manifests, lockfiles) where
+ * a row names the very file; null: not at all. As merging judges patches.
+ */
+export type ProtectionOf = (path: string) => 'tests' | 'checks' | 'never' | null;
+
 /** Entries of one directory that are looked through. */
 const listLimit = 10_000;
 
 /**
- * Reads from the untouched workspace which of the scope's segments that look like globs are names. `isProtected`
- * tells of files that are written only where the scope names them literally.
+ * Reads from the untouched workspace which of the scope's segments that look like globs are names. What
+ * the repository is checked by is written only where the scope names it literally.
  */
 export async function openWriteScope(
   writes: readonly string[],
   sandbox: Sandbox,
   signal: AbortSignal,
-  isProtected: (path: string) => boolean,
+  protection: ProtectionOf,
 ): Promise<WriteScope> {
   const existing = new Set<string>();
   for (const path of new Set(writes.flatMap(questionablePaths)))
     if (await exists(path, sandbox, signal)) existing.add(path);
-  return createWriteScope(writes, (path) => existing.has(path), isProtected);
+  return createWriteScope(writes, (path) => existing.has(path), protection);
 }
 
 export function createWriteScope(
   writes: readonly string[],
   isThere: (path: string) => boolean,
-  isProtected: (path: string) => boolean,
+  protection: ProtectionOf,
 ): WriteScope {
   const literal = new Set(writes);
   const matchers = writes
@@ -47,10 +54,12 @@ export function createWriteScope(
         const scope = writes.map((pattern) => JSON.stringify(pattern)).join(', ');
         throw new Error(`${shown} is outside your scope; you may write: ${scope || 'nothing'}`);
       }
-      if (!literal.has(path) && isProtected(path)) {
-        throw new Error(
-          `${shown} is protected (tests, scripts, runner configuration, lockfiles, settings of the repository) and your row does not name it: make the change without it`,
-        );
+      const kind = protection(path);
+      if (kind === 'never')
+        throw new Error(`${shown} is changed by people alone: make the change without it`);
+      if (kind !== null && !literal.has(path)) {
+        const what = kind === 'tests' ? 'is one of the tests' : 'decides how the repository is checked';
+        throw new Error(`${shown} ${what} and your row does not name it: make the change without it`);
       }
       return path;
     },
@@ -75,8 +84,8 @@ async function exists(path: string, sandbox: Sandbox, signal: AbortSignal): Prom
     return entries.some((entry) => entry.name === base);
   } catch (error) {
     signal.throwIfAborted();
-    // No such directory.
-    if (error instanceof Error && error.name === 'ToolError') return false;
-    throw error;
+    if (error instanceof PatchfleetError) throw error;
+    // There is no such directory.
+    return false;
   }
 }

@@ -47,7 +47,7 @@ export function createMirrorWriter(
         .stdout;
     },
     readBlob: async (blob, maxBytes) => {
-      const limit = { maxBytes: maxBytes + 1, tooLarge: 'diff_too_large' } as const;
+      const limit = { maxBytes: Math.max(1, maxBytes), tooLarge: 'diff_too_large' } as const;
       return (await runGit(['cat-file', 'blob', requireSha(blob)], { gitDir, ...limit })).stdout;
     },
     isAncestor: async (ancestor, descendant) => {
@@ -72,6 +72,8 @@ async function mergeTrees(gitDir: string, ours: string, theirs: string): Promise
       { gitDir, okCodes: [0, 1], maxBytes: maxRawBytes },
     );
     const [tree = '', ...names] = splitNul(stdout);
+    // A commit that cannot be found ends with 1 as well, but without a tree.
+    if (tree.length === 0) throw new GitError('git_failed', 'git merge-tree gave no tree', '');
     if (exitCode === 0) return { clean: true, tree: requireSha(tree.toString('latin1')) };
     const conflicts = names.filter((name) => name.length > 0).sort(Buffer.compare);
     return { clean: false, conflicts: [...new Set(conflicts.map(displayPath))] };

@@ -2,7 +2,7 @@ import { PatchfleetError } from '../domain/failure.ts';
 import type { Verdict } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { bisect } from './bisect.ts';
-import { type Conflict, mergePatches } from './merge-patches.ts';
+import { type Conflict, createMerge, type Merge, mergePatches } from './merge-patches.ts';
 import type { Candidate, LeftOut, MergePatch, VerificationContext, Verifier } from './port.ts';
 import type { Protection } from './protection.ts';
 import { restoreProtected } from './restore-protected.ts';
@@ -92,21 +92,22 @@ interface Found {
 
 async function findGreen(search: Search): Promise<Found> {
   const targetTree = await search.mirror.treeOf(search.targetSha);
+  const merge = createMerge(search.mirror);
   const leftOut: LeftOut[] = [];
   let eligible: MergePatch[] = [];
   for (const patch of search.patches.toSorted((a, b) => a.row - b.row)) {
-    const alone = await mergePatches(search.mirror, targetTree, [patch]);
+    const alone = await mergePatches(merge, targetTree, [patch]);
     leftOut.push(...alone.conflicts.map((conflict) => explain(conflict, search.targetRef)));
     if (alone.merged.length > 0) eligible.push(patch);
   }
   // Nothing will be published: nothing need be verified.
   const hopeless = search.onPartial === 'all_or_nothing' && search.failedRows.length + leftOut.length > 0;
   if (hopeless) return { tree: targetTree, merged: [], verdict: null, leftOut };
-  const check = checker(search, targetTree);
+  const check = checker(search, merge, targetTree);
   let verdict: Verdict | null = null;
   // A patch that gave way to a culprit has its chance once the culprit is out.
   for (;;) {
-    const { tree, merged, conflicts } = await mergePatches(search.mirror, targetTree, eligible);
+    const { tree, merged, conflicts } = await mergePatches(merge, targetTree, eligible);
     const rest = [...leftOut, ...conflicts.map((conflict) => explain(conflict, search.targetRef))];
     if (merged.length === 0) return { tree, merged, verdict, leftOut: rest };
     const now = await check(merged);
@@ -122,13 +123,13 @@ async function findGreen(search: Search): Promise<Found> {
 /** Null: the search has used up its verifications. */
 type Check = (patches: readonly MergePatch[]) => Promise<Verdict | null>;
 
-function checker(search: Search, targetTree: string): Check {
+function checker(search: Search, merge: Merge, targetTree: string): Check {
   const { mirror, verifier, targetSha, protection, context, limit } = search;
   let checks = 0;
   return async (patches) => {
     checks += 1;
     if (checks > limit) return null;
-    const { tree, merged } = await mergePatches(mirror, targetTree, patches);
+    const { tree, merged } = await mergePatches(merge, targetTree, patches);
     const commit = await mirror.commitTree(tree, [targetSha], 'Candidate');
     const allowed = new Set(merged.flatMap(({ row }) => search.namedBy(row)));
     const restored = await restoreProtected({ mirror, base: targetSha, commit, protection, allowed });

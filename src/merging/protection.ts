@@ -17,11 +17,15 @@ const kinds = (Object.keys(protectedPaths) as ProtectedKind[])
     return { protection, matches: globs.map((glob) => pathGlob(glob, { nocase: true })) };
   });
 
+/** What is there was installed or vendored; what a patch adds there stands in for what the tests import. */
+const installed = /(?:^|\/)node_modules\//i;
+
 /** `repositoryGlobs`: `verify.protected` of the repository file. */
 export function protectionBy(repositoryGlobs: readonly string[]): (path: string) => Protection {
   const own = repositoryGlobs.map((glob) => pathGlob(glob));
   return (path) => {
     if (own.some((matches) => matches(path))) return 'never';
+    if (installed.test(path)) return 'checks';
     return kinds.find(({ matches }) => matches.some((match) => match(path)))?.protection ?? null;
   };
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareReports, conclude } from '../domain/compare-reports.ts';
+import { PatchfleetError } from '../domain/failure.ts';
 import type { VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { Sandboxes, Snapshots } from '../sandbox/port.ts';
 import type { Verifications } from '../store/port.ts';
@@ -39,7 +40,9 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
     const key = keyOf(tree, commands, commandMs, deps.image, run);
     const kept = await deps.verifications.get(key);
     if (kept !== null) return kept;
-    return await deps.once(key, context.signal, async (signal) => {
+    let mine = false;
+    const make = async (signal: AbortSignal): Promise<VerificationReport> => {
+      mine = true;
       // Whoever made it meanwhile was not to be seen a moment ago.
       const made = await deps.verifications.get(key);
       if (made !== null) return made;
@@ -49,7 +52,15 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
       const report = { tree, commands: await runChecks(deps.sandboxes, request, signal) };
       await deps.verifications.put(key, report);
       return (await deps.verifications.get(key)) ?? report;
-    });
+    };
+    try {
+      return await deps.once(key, context.signal, make);
+    } catch (thrown) {
+      // The sandbox was another attempt's, and went with it.
+      const died = thrown instanceof PatchfleetError && thrown.code === 'sandbox_died';
+      if (mine || !died || context.signal.aborted) throw thrown;
+      return await deps.once(key, context.signal, make);
+    }
   }
 
   const alive = async <T>(context: VerificationContext, work: () => Promise<T>): Promise<T> => {

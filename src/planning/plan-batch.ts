@@ -92,7 +92,7 @@ async function planIssue(
             maxRows,
             signal: facts.signal,
           },
-          { files: facts.files, maxRows, isProtected: facts.isProtected },
+          { files: facts.files, maxRows, protection: facts.protection },
         );
   if (proposed !== null && 'rows' in proposed) return { issue, ...proposed };
   const writes = ['**'];

@@ -11,6 +11,7 @@ import { planFix } from './plan-fix.ts';
 import type { PlannedTask } from './plan-task.ts';
 import { planTriage } from './plan-triage.ts';
 import type { SubjectText } from './quote-subject.ts';
+import type { ProtectionOf } from './validate-plan.ts';
 
 export interface ChangeRequest {
   /** The task's. */
@@ -37,15 +38,15 @@ export interface ChangePlanner {
    * Plans what changes files, or sorts an issue. Fails with `commit_missing`, `config_invalid` (no agent can do
    * it), `plan_invalid`, `cancelled`, or as fetching and the model gateway do.
    */
-  plan(request: ChangeRequest, signal: AbortSignal): Promise<PlannedTask>;
+  plan(request: ChangeRequest, signal: AbortSignal): Promise<PlannedTask & { readonly filesRead: number }>;
 }
 
 export function createChangePlanner(deps: {
   readonly mirrors: Mirrors;
   /** Null: no model plans with this agent. */
   readonly plannerAgentFor: (config: AgentConfig) => PlannerAgent | null;
-  /** Which files a row writes only where its scope names them literally. */
-  readonly protectedBy: (config: RepositoryConfig) => (path: string) => boolean;
+  /** Of a repository with that file; see {@link ProtectionOf}. */
+  readonly protectionBy: (config: RepositoryConfig) => ProtectionOf;
 }): ChangePlanner {
   return {
     async plan(request, signal) {
@@ -62,7 +63,7 @@ export function createChangePlanner(deps: {
         config,
         limits,
         agent: agent.name,
-        isProtected: deps.protectedBy(config),
+        protection: deps.protectionBy(config),
         propose: planner === null ? null : planner.propose,
         signal,
       };

@@ -8,6 +8,7 @@ import { listFiles } from './list-files.ts';
 import { proposePlan } from './propose-plan.ts';
 import { quoteInstruction, quoteSubject, type SubjectText } from './quote-subject.ts';
 import { shardRepository } from './shard-repository.ts';
+import type { ProtectionOf } from './validate-plan.ts';
 
 export interface FixFacts {
   readonly taskId: string;
@@ -20,7 +21,7 @@ export interface FixFacts {
   readonly limits: Limits;
   /** Name of the agent that writes. */
   readonly agent: string;
-  readonly isProtected: (path: string) => boolean;
+  readonly protection: ProtectionOf;
   /** Null: no model plans; the repository is cut by its packages. */
   readonly propose: PlannerAgent['propose'] | null;
   readonly signal: AbortSignal;
@@ -47,7 +48,7 @@ export async function planFix(facts: FixFacts): Promise<Plan> {
             maxRows,
             signal: facts.signal,
           },
-          { files, maxRows, isProtected: facts.isProtected },
+          { files, maxRows, protection: facts.protection },
         );
   const valid = proposed !== null && 'rows' in proposed ? proposed : null;
   const background = [quoteInstruction(facts.instruction), quoteSubject(facts.subject)]

@@ -66,8 +66,8 @@ function readPattern(pattern: string, existing: ReadonlySet<string>): string {
 function shapeOf(glob: string): Segment[] {
   const segments: Segment[] = [];
   for (const part of glob.split('/')) {
-    // Brackets that hold a slash: whatever comes from here on.
-    if (!balanced(part)) return [...segments, '**'];
+    // Brackets that hold a slash, and `**.ts`, which crosses them: whatever comes from here on.
+    if (!balanced(part) || (part !== '**' && part.includes('**'))) return [...segments, '**'];
     if (part === '**') segments.push('**');
     else if (!isGlob(part.replace(/\\./g, ''))) segments.push({ literal: part.replace(/\\(.)/g, '$1') });
     else segments.push({ glob: part, matches: picomatch(part, options) });

@@ -3,13 +3,18 @@ import { isGlob, literalWhereItExists } from '../domain/scope.ts';
 import { collisions, findCycle, orderCollisions } from './row-order.ts';
 import { pathsThatExist, type Scope, scopeOf } from './scope-overlap.ts';
 
+/**
+ * How a file is protected: `never` changed by an agent; `tests` and `checks` (runners, manifests, lockfiles) where
+ * a row names the very file; null: not at all. As merging judges patches.
+ */
+export type ProtectionOf = (path: string) => 'tests' | 'checks' | 'never' | null;
+
 /** What a proposed plan is held against. */
 export interface PlanFacts {
   /** Paths of all files of the commit that is worked on. */
   readonly files: readonly string[];
   readonly maxRows: number;
-  /** Of files that are written only where a row names them literally. */
-  readonly isProtected: (path: string) => boolean;
+  readonly protection: ProtectionOf;
   /** Rows that may write the same file without an order between them: a fault, or the later waits for the earlier. */
   readonly collisions: 'fault' | 'order';
 }
@@ -95,7 +100,7 @@ export function validatePlan(
 
 function patternFault(
   pattern: string,
-  { files, isProtected }: PlanFacts,
+  { files, protection }: PlanFacts,
   existing: ReadonlySet<string>,
   set: ReadonlySet<string>,
 ): string | null {
@@ -115,12 +120,13 @@ function patternFault(
   if (isDirectory) return `${name} is a directory; for all files in it write ${shown(`${pattern}/**`)}`;
   // A directory's slash is a glob as well.
   const literal = literalWhereItExists(pattern, (path) => existing.has(path));
-  if (!isGlob(literal.replace(/\\./g, '')) && !pattern.endsWith('/')) return null;
+  if (!isGlob(literal.replace(/\\./g, '')) && !pattern.endsWith('/'))
+    return protection(pattern) === 'never' ? `${name} is changed by people alone; plan without it` : null;
   const { covers } = scopeOf([pattern], files, existing);
   // `app/[slug]/page.ts` may well be a new file of that name.
   if (covers.length === 0 && /[*?{]|\/$/.test(pattern))
     return `the glob ${name} matches no file of the repository; name new files literally`;
-  if (covers.length > 0 && covers.every(isProtected))
+  if (covers.length > 0 && covers.every((path) => protection(path) !== null))
     return `the glob ${name} matches protected files alone (tests, scripts, runner configuration, lockfiles); name each that must be written literally`;
   return null;
 }

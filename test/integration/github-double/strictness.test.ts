@@ -175,4 +175,29 @@ describe('the double as a process of its own', { timeout: 30_000 }, () => {
     expect((await remote.appliedWrites()).map((w) => w.status)).toEqual([201, null]);
     expect(await remote.problems()).toEqual({ unexpected: [], violations: [] });
   });
+
+  it('takes issues, labels and pushes, and tells of refs and files', async () => {
+    const other = 'acme/other';
+    await remote.createRepository({ fullName: other, files: { a: '1\n' } });
+    const { number } = await remote.openIssue(other, { title: 'one', labels: ['bug'] });
+    await remote.addLabel(other, number, 'patchfleet:batch', { sender: 'zoe' });
+    const { sha } = await remote.push(other, { branch: 'main', files: { a: Buffer.from('2\n') } });
+    const { number: pull } = await remote.openPullRequest(other, { branch: 'x', files: { b: '' } });
+    const merged = await remote.mergePullRequest(other, pull);
+    expect({
+      issues: (await remote.issues(other)).map((issue) => [issue.title, issue.labels]),
+      pulls: (await remote.pullRequests(other)).map((p) => [p.number, p.state, p.merged, p.headRef]),
+      main: (await remote.refs(other, 'refs/heads/main'))['refs/heads/main'],
+      parent: (await remote.commitAt(other, 'main'))?.parents[0],
+      file: await remote.fileAt(other, 'main', 'a'),
+      problems: await remote.problems(),
+    }).toEqual({
+      issues: [['one', ['bug', 'patchfleet:batch']]],
+      pulls: [[pull, 'closed', true, 'x']],
+      main: merged.sha,
+      parent: sha,
+      file: '2\n',
+      problems: { unexpected: [], violations: [] },
+    });
+  });
 });

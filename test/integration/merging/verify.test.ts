@@ -171,6 +171,21 @@ describe('a sandbox that fails', () => {
     await expect(judging).rejects.toMatchObject({ code: 'sandbox_died' });
   });
 
+  it('of another attempt is not the end of the one that waited with it', async () => {
+    const commit = await setting.commit({ 'README.md': 'of another\n' });
+    setting.hooks.ready = async (sandbox, nth) => {
+      const end = { signal: new AbortController().signal, wallMs: 10_000 };
+      if (nth === 1) await sandbox.run(['sh', '-c', 'kill -9 $PPID'], end).catch(() => undefined);
+    };
+    const judge = () => setting.verifier.judge(setting.head, commit, setting.context());
+    const outcomes = await Promise.allSettled([judge(), judge()]);
+    expect(outcomes.sort((a, b) => (a.status < b.status ? -1 : 1))).toMatchObject([
+      { status: 'fulfilled', value: clean },
+      { status: 'rejected', reason: { code: 'sandbox_died' } },
+    ]);
+    expect(setting.started()).toBe(2);
+  });
+
   it('is closed when nobody wants the report any more', async () => {
     const abort = new AbortController();
     const context = setting.context({ commands: [shell('sleep 60')], signal: abort.signal });

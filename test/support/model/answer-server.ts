@@ -1,12 +1,13 @@
 import { type FixtureResponse, LLMock } from '@copilotkit/aimock';
-import { type Mode, paces } from './behaviour.ts';
+import { type Mode, paces, type Script } from './behaviour.ts';
 import type { ChatRequest } from './chat-request.ts';
-import { scriptedReply } from './reviewer-script.ts';
+import { scriptedReply } from './scripted-reply.ts';
 
 /** Added by the front to what it passes on; a fixture's predicate sees the body alone. */
 export interface Passed extends ChatRequest {
   readonly _mode: Mode;
   readonly _pieceMs: number;
+  readonly _script: Script;
 }
 
 /** aimock, which makes the streams: what it answers follows from the request and the mode it is passed. */
@@ -56,7 +57,7 @@ function answer(request: Passed): FixtureResponse {
     case 'content_filter':
       return { content: '', finishReason: 'content_filter' };
     default: {
-      const { content, toolCalls } = scriptedReply(request);
+      const { content, toolCalls } = scriptedReply(request, request._script);
       return { content, toolCalls: toolCalls.map((call) => ({ ...call })) };
     }
   }

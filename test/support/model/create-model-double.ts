@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startAnswerServer } from './answer-server.ts';
-import { type Behaviour, behaviourSchema, type Mode } from './behaviour.ts';
+import { type BehaviourInput, behaviourSchema, type Mode } from './behaviour.ts';
 import type { ApiError, ChatRequest } from './chat-request.ts';
 import { parseJson, pass, readText, sendError } from './http-exchange.ts';
-import { idsOf, promptOf } from './reviewer-script.ts';
+import { idsOf, promptOf } from './prompt.ts';
 import { refuseRequest } from './validate-request.ts';
 
 /** One call, as the double saw it. Times are milliseconds since the epoch; `endedAt` is null while it runs. */
@@ -38,7 +38,7 @@ export interface ModelDouble {
   readonly model: string;
   journal(): readonly JournalEntry[];
   clearJournal(): void;
-  configure(behaviour: Partial<Behaviour>): void;
+  configure(behaviour: BehaviourInput): void;
   close(): Promise<void>;
 }
 
@@ -46,12 +46,12 @@ export const doubleModel = 'scripted-reviewer';
 const nonsenseModes = ['nonsense_text', 'nonsense_tools', 'nonsense_html', 'nonsense_sse'] as const;
 
 /**
- * A strict OpenAI: refuses what the API refuses, journals every call, and answers by aimock as a reviewer would
- * or in one of the failing modes. In front of aimock because that validates neither keys nor the pairs of tool
+ * A strict OpenAI: refuses what the API refuses, journals every call, and answers by aimock as the agent
+ * would whose tools are offered, or in one of the failing modes. In front of aimock because that validates neither keys nor the pairs of tool
  * calls and answers, and cannot hang or send things that are no answer.
  */
 export async function createModelDouble(
-  options: { port?: number; contextTokens?: number; behaviour?: Partial<Behaviour> } = {},
+  options: { port?: number; contextTokens?: number; behaviour?: BehaviourInput } = {},
 ): Promise<ModelDouble> {
   const answers = await startAnswerServer();
   const known = { models: [doubleModel], contextTokens: options.contextTokens ?? 128_000 };
@@ -69,7 +69,7 @@ export async function createModelDouble(
       : behaviour.mode;
   };
 
-  const configure = (change: Partial<Behaviour>) => {
+  const configure = (change: BehaviourInput) => {
     behaviour = behaviourSchema.parse(change);
     inMode = 0;
   };
@@ -130,8 +130,11 @@ export async function createModelDouble(
         return;
       case 'bad_key':
         return refuse({ ...noKey, message: `Incorrect API key provided: ${key}.`, code: 'invalid_api_key' });
-      default:
-        pass(answers.url, { ...request, _mode: mode, _pieceMs: behaviour.pieceMs }, res);
+      default: {
+        const { plans, parts, fixes, fixMs, runChecks, triages, pieceMs } = behaviour;
+        const _script = { plans, parts, fixes, fixMs, runChecks, triages };
+        pass(answers.url, { ...request, _mode: mode, _pieceMs: pieceMs, _script }, res);
+      }
     }
   }
 

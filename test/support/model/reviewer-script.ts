@@ -1,5 +1,6 @@
 import type { ChatRequest, ScriptedReply } from './chat-request.ts';
 import { plantedFaults } from './planted-faults.ts';
+import { call, promptOf, readFence, readList } from './prompt.ts';
 
 /** Findings reported in one turn at most: a shard with more takes several. */
 const findingsPerTurn = 4;
@@ -8,10 +9,10 @@ const findingsPerTurn = 4;
  * What a reviewer would answer, from the request alone: it reads the first input, reports each line of the diff
  * that has a fault it knows, and finishes. The same request always gets the same answer, on any replica.
  */
-export function scriptedReply(request: ChatRequest): ScriptedReply {
+export function reviewerReply(request: ChatRequest): ScriptedReply {
   const prompt = promptOf(request);
   const past = request.messages.flatMap((message) => message.tool_calls ?? []);
-  const [firstInput] = inputsOf(prompt);
+  const [firstInput] = readList(prompt, 'Inputs');
   if (past.length === 0) {
     const calls = firstInput === undefined ? [] : [call('read_file', { path: firstInput }, past.length)];
     return {
@@ -36,29 +37,9 @@ export function scriptedReply(request: ChatRequest): ScriptedReply {
   return { content: '', toolCalls: [call('finish', { summary }, past.length)] };
 }
 
-export function promptOf(request: ChatRequest): string {
-  const first = request.messages.find((message) => message.role === 'user');
-  return typeof first?.content === 'string' ? first.content : '';
-}
-
-/** The ids at the end of the prompt, by which calls are told apart. */
-export function idsOf(request: ChatRequest): { subtask: string; attempt: string; sandbox: string } {
-  const prompt = promptOf(request);
-  const read = (name: string) => new RegExp(`^${name}: (.+)$`, 'm').exec(prompt.slice(-1000))?.[1] ?? '';
-  return { subtask: read('subtask'), attempt: read('attempt'), sandbox: read('sandbox') };
-}
-
-function inputsOf(prompt: string): string[] {
-  const section = /^## Inputs\n((?:- .*\n?)+)/m.exec(prompt)?.[1] ?? '';
-  return section
-    .split('\n')
-    .filter((line) => line.startsWith('- '))
-    .map((line) => JSON.parse(line.slice(2)) as string);
-}
-
 /** Reads the diff as it is rendered in the prompt: see src/agents/render-diff.ts. */
 function faultsIn(prompt: string) {
-  const diff = /<<<DATA diff ([0-9a-f]+)\n([\s\S]*?)\nDATA \1>>>/.exec(prompt)?.[2] ?? '';
+  const diff = readFence(prompt, 'diff');
   const found: (Record<string, unknown> & { path: string })[] = [];
   let path = '';
   for (const line of diff.split('\n')) {
@@ -83,8 +64,4 @@ function faultsIn(prompt: string) {
     }
   }
   return found;
-}
-
-function call(name: string, args: object, number: number) {
-  return { id: `call_${String(number).padStart(4, '0')}`, name, arguments: JSON.stringify(args) };
 }

@@ -1,0 +1,21 @@
+import { modelAgentSchema } from '../../../src/config/agent-config.ts';
+import { channelSchema } from '../../../src/config/operator-config.ts';
+import { createModelGateway } from '../../../src/inference/gateway.ts';
+import type { ModelGateway } from '../../../src/inference/port.ts';
+import type { ModelDouble } from '../../support/model/create-model-double.ts';
+import { createMemoryLedger } from '../../support/model/memory-ledger.ts';
+
+export const key = 'sk-canary-0123456789abcdef';
+export const coder = modelAgentSchema.parse({ name: 'coder', kind: 'model' });
+
+/** The real gateway before the double. */
+export function gatewayTo(double: ModelDouble): ModelGateway {
+  return createModelGateway({
+    channels: [channelSchema.parse({ name: 'default', base_url: double.baseUrl, model: double.model })],
+    keys: () => key,
+    ledger: createMemoryLedger(),
+    limits: { model_call_seconds: 5, idle_seconds: 60 },
+    log: { warn: () => {} },
+    random: () => 0,
+  });
+}

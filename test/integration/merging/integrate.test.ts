@@ -1,0 +1,272 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { createIntegrator, type IntegrationRequest } from '../../../src/merging/integrate.ts';
+import type { Verifier } from '../../../src/merging/port.ts';
+import { protectionBy } from '../../../src/merging/protection.ts';
+import { createGitSetting, type Files, type GitSetting } from './merging-setting.ts';
+
+/** Merging with a real git; verifying is a question to the tree, so that many cases are cheap. */
+
+const lines = (change: Record<number, string> = {}) =>
+  Array.from({ length: 12 }, (_, at) => `${change[at] ?? `line ${at}`}\n`).join('');
+const files = {
+  'a.txt': lines(),
+  'test/a.test.js': 'true\n',
+  ...Object.fromEntries(Array.from({ length: 8 }, (_, at) => [`src/${at}.txt`, 'good\n'])),
+};
+
+let setting: GitSetting;
+beforeEach(async () => {
+  setting = await createGitSetting(files);
+  return async () => await setting.end();
+});
+
+/** Files that make the checks fail, each by itself; and groups that do together. */
+let red: string[][] = [];
+let judged: string[] = [];
+const kept = new Set<string>();
+beforeEach(() => {
+  red = [];
+  judged = [];
+  kept.clear();
+});
+
+const verifier = (): Verifier => ({
+  report: async () => await Promise.reject(new Error('not asked for')),
+  async judge(base, commit, context) {
+    judged.push(commit);
+    const tree = await setting.mirror.treeOf(commit);
+    if (!kept.has(tree)) context.onRun?.();
+    kept.add(tree);
+    const changed = new Set((await setting.mirror.compareTrees(base, commit)).map(({ path }) => path));
+    const newFailures = red
+      .filter((group) => group.every((path) => changed.has(path)))
+      .map((group) => `test:${group.join('+')}`);
+    return { passed: newFailures.length === 0, newFailures, knownFailures: [], flaky: [] };
+  },
+});
+
+function integrate(change: Partial<IntegrationRequest> & Pick<IntegrationRequest, 'patches'>, max?: number) {
+  const integrator = createIntegrator({
+    verifier: verifier(),
+    ...(max === undefined ? {} : { maxVerifications: max }),
+  });
+  return integrator.integrate({
+    mirror: setting.mirror,
+    targetRef: 'main',
+    failedRows: [],
+    onPartial: 'publish_rest',
+    protection: protectionBy([]),
+    namedBy: () => [],
+    message: (rows) => `rows ${rows.join(' ')}\n`,
+    context: {
+      taskId: 'task',
+      attemptId: 'attempt',
+      repository: { id: 1, mirrorDir: setting.mirror.dir },
+      commands: [{ name: 'test', argv: ['test'], cwd: '' }],
+      commandMs: 1000,
+      signal: new AbortController().signal,
+      onProgress: () => {},
+    },
+    ...change,
+  });
+}
+
+const eight = () =>
+  Promise.all(Array.from({ length: 8 }, (_, at) => setting.patch(at, { [`src/${at}.txt`]: 'new\n' })));
+const verdict = { passed: true, newFailures: [], knownFailures: [], flaky: [] };
+
+describe('patches that fit', () => {
+  it('become one commit on the target, in the order of their rows', async () => {
+    const patches = [
+      await setting.patch(2, { 'a.txt': lines({ 11: 'end' }) }),
+      await setting.patch(0, { 'a.txt': lines({ 0: 'start' }) }),
+      await setting.patch(1, { 'b.txt': 'new\n', 'src/0.txt': null }),
+    ];
+    const candidate = await integrate({ patches });
+    const commit = candidate.commit ?? '';
+    expect(candidate).toEqual({
+      targetSha: setting.head,
+      commit: expect.stringMatching(/^[0-9a-f]{40}$/),
+      tree: await setting.mirror.treeOf(commit),
+      merged: [0, 1, 2],
+      leftOut: [],
+      verdict,
+      verifications: 1,
+    });
+    expect(await setting.mirror.compareTrees(setting.head, commit)).toMatchObject([
+      { path: 'a.txt' },
+      { path: 'b.txt', before: null },
+      { path: 'src/0.txt', file: null },
+    ]);
+    expect(await setting.read(commit, 'a.txt')).toBe(lines({ 0: 'start', 11: 'end' }));
+    expect(await setting.mirror.mergeBase(commit, setting.head)).toBe(setting.head);
+    expect(await integrate({ patches: patches.toReversed() })).toEqual({ ...candidate, verifications: 0 });
+  });
+
+  it('are merged onto a target that moved on', async () => {
+    const patches = [await setting.patch(0, { 'a.txt': lines({ 0: 'start' }) })];
+    setting.push(files, { ...files, 'a.txt': lines({ 11: 'meanwhile' }) });
+    const { commit, targetSha, merged } = await integrate({ patches });
+    expect(targetSha).not.toBe(setting.head);
+    expect(merged).toEqual([0]);
+    expect(await setting.read(commit ?? '', 'a.txt')).toBe(lines({ 0: 'start', 11: 'meanwhile' }));
+  });
+
+  it('bring back nothing that a force-push dropped', async () => {
+    const before = await setting.commit({ 'dropped.txt': 'to be dropped\n' });
+    const patches = [await setting.patch(0, { 'b.txt': 'new\n' }, before)];
+    setting.push({ ...files, 'c.txt': 'instead\n' });
+    const { commit, targetSha } = await integrate({ patches });
+    expect(await setting.mirror.compareTrees(targetSha, commit ?? '')).toMatchObject([{ path: 'b.txt' }]);
+  });
+
+  it('that add nothing are neither merged nor left out', async () => {
+    const same = { 'b.txt': 'new\n' };
+    const patches = [await setting.patch(0, same), await setting.patch(1, same), await setting.patch(2, {})];
+    expect(await integrate({ patches })).toMatchObject({ merged: [0], leftOut: [], verifications: 1 });
+    const nothing = await integrate({ patches: [await setting.patch(0, {})] });
+    expect(nothing).toMatchObject({ commit: null, tree: null, merged: [], leftOut: [], verdict: null });
+    expect(judged).toHaveLength(1);
+  });
+});
+
+describe('patches in conflict', () => {
+  it('with the target are left out, naming the files', async () => {
+    const patches = [
+      await setting.patch(0, { 'a.txt': lines({ 5: 'mine' }) }),
+      await setting.patch(1, { 'b.txt': 'new\n' }),
+    ];
+    setting.push(files, { ...files, 'a.txt': lines({ 5: 'theirs' }) });
+    expect(await integrate({ patches })).toMatchObject({
+      merged: [1],
+      leftOut: [{ subtaskId: 'subtask-0', row: 0, code: 'conflict', reason: 'conflicts with main in a.txt' }],
+    });
+  });
+
+  it('with one another: the later is left out, naming the earlier', async () => {
+    const patches = [
+      await setting.patch(0, { 'b.txt': 'new\n' }),
+      await setting.patch(1, { 'a.txt': lines({ 5: 'one' }) }),
+      await setting.patch(2, { 'a.txt': lines({ 5: 'two' }) }),
+    ];
+    expect(await integrate({ patches })).toMatchObject({
+      merged: [0, 1],
+      leftOut: [{ row: 2, code: 'conflict', reason: 'conflicts with row 1 (part 1) in a.txt' }],
+    });
+  });
+
+  it('with a culprit have their chance once the culprit is out', async () => {
+    const patches = [
+      await setting.patch(0, { 'a.txt': lines({ 5: 'one' }), 'src/0.txt': 'new\n' }),
+      await setting.patch(1, { 'a.txt': lines({ 5: 'two' }) }),
+    ];
+    red = [['src/0.txt']];
+    expect(await integrate({ patches })).toMatchObject({
+      merged: [1],
+      leftOut: [{ row: 0, code: 'verification', reason: 'with it, these fail: test:src/0.txt' }],
+    });
+  });
+});
+
+describe('a red candidate', () => {
+  it('loses its culprits, by the tests that fail with them', async () => {
+    red = [['src/2.txt'], ['src/5.txt']];
+    const candidate = await integrate({ patches: await eight() });
+    expect(candidate).toMatchObject({
+      merged: [0, 1, 3, 4, 6, 7],
+      leftOut: [
+        { row: 2, code: 'verification', reason: 'with it, these fail: test:src/2.txt' },
+        { row: 5, code: 'verification', reason: 'with it, these fail: test:src/5.txt' },
+      ],
+      verdict,
+    });
+    expect(candidate.verifications).toBeLessThanOrEqual(1 + 2 * (3 + 2));
+  });
+
+  it('loses the later of two that fail only together', async () => {
+    red = [['src/1.txt', 'src/6.txt']];
+    expect(await integrate({ patches: await eight() })).toMatchObject({
+      merged: [0, 1, 2, 3, 4, 5, 7],
+      leftOut: [{ row: 6, code: 'verification', reason: 'with it, these fail: test:src/1.txt+src/6.txt' }],
+    });
+  });
+
+  it('of which nothing is green is not published, and says why', async () => {
+    red = [['src/3.txt']];
+    expect(await integrate({ patches: [await setting.patch(0, { 'src/3.txt': 'new\n' })] })).toEqual({
+      targetSha: setting.head,
+      commit: null,
+      tree: null,
+      merged: [],
+      leftOut: [
+        {
+          subtaskId: 'subtask-0',
+          row: 0,
+          code: 'verification',
+          reason: 'with it, these fail: test:src/3.txt',
+        },
+      ],
+      verdict: { passed: false, newFailures: ['test:src/3.txt'], knownFailures: [], flaky: [] },
+      verifications: 1,
+    });
+  });
+
+  it('whose culprits take too long to find is not published', async () => {
+    red = Array.from({ length: 8 }, (_, at) => [`src/${at}.txt`]);
+    const candidate = await integrate({ patches: await eight() }, 5);
+    expect(candidate).toMatchObject({ commit: null, merged: [], verifications: 5 });
+    expect(candidate.leftOut.map(({ row, code }) => [row, code])).toEqual(
+      Array.from({ length: 8 }, (_, at) => [at, 'verification']),
+    );
+  });
+
+  it('is verified with the protected files of the target', async () => {
+    const patches = [await setting.patch(0, { 'src/0.txt': 'new\n', 'test/a.test.js': 'weakened\n' })];
+    const { commit } = await integrate({ patches });
+    expect(await setting.read(judged[0] ?? '', 'test/a.test.js')).toBe('true\n');
+    expect(await setting.read(commit ?? '', 'test/a.test.js')).toBe('weakened\n');
+    await integrate({ patches, namedBy: () => ['test/a.test.js'] });
+    expect(await setting.read(judged[1] ?? '', 'test/a.test.js')).toBe('weakened\n');
+  });
+});
+
+describe('all or nothing', () => {
+  const failed = { subtaskId: 'subtask-9', row: 9, code: 'turns_exhausted', reason: 'no end' };
+
+  it.each<[string, string[][], Files, number]>([
+    ['a conflict', [], { 'a.txt': lines({ 5: 'mine' }) }, 0],
+    ['a red patch', [['src/7.txt']], { 'src/7.txt': 'new\n' }, 2],
+  ])('publishes nothing after %s', async (_, groups, changes, verifications) => {
+    red = groups;
+    const patches = [await setting.patch(0, { 'b.txt': 'b\n' }), await setting.patch(1, changes)];
+    setting.push(files, { ...files, 'a.txt': lines({ 5: 'theirs' }) });
+    const candidate = await integrate({ patches, onPartial: 'all_or_nothing' });
+    expect(candidate).toMatchObject({ commit: null, tree: null, merged: [], verifications });
+    expect(candidate.leftOut.map(({ row }) => row)).toEqual([1]);
+  });
+
+  it('publishes nothing when a row failed, and the rest without it', async () => {
+    const patches = [await setting.patch(0, { 'b.txt': 'b\n' })];
+    expect(await integrate({ patches, failedRows: [failed], onPartial: 'all_or_nothing' })).toMatchObject({
+      commit: null,
+      leftOut: [failed],
+      verifications: 0,
+    });
+    expect(await integrate({ patches, failedRows: [failed] })).toMatchObject({
+      merged: [0],
+      leftOut: [failed],
+    });
+    expect(await integrate({ patches, onPartial: 'all_or_nothing' })).toMatchObject({
+      merged: [0],
+      leftOut: [],
+    });
+  });
+});
+
+it('a branch that is gone is said', async () => {
+  const patches = [await setting.patch(0, { 'b.txt': 'b\n' })];
+  await expect(integrate({ patches, targetRef: 'gone' })).rejects.toMatchObject({
+    code: 'github_refused',
+    detail: 'the branch gone is gone: nothing to merge into',
+  });
+});
