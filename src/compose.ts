@@ -5,7 +5,6 @@ import { join, resolve } from 'node:path';
 import { createAgent, createFixer, createPlannerAgent, createTriager } from './agents/create-agent.ts';
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
-import type { RepositoryConfig } from './config/repository-config.ts';
 import { findAgent } from './config/select-agents.ts';
 import { performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
@@ -97,14 +96,10 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   });
   const publisher = createPublisher({ store, github, mirrors, queue, timing, log });
   const planner = createPlanner({ mirrors });
-  const protectedBy = (config: RepositoryConfig | null) => {
-    const protection = protectionBy(config?.verify.protected ?? []);
-    return (path: string) => protection(path) !== null;
-  };
   const changePlanner = createChangePlanner({
     mirrors,
     plannerAgentFor: (config) => (config.kind === 'model' ? createPlannerAgent(config, { gateway }) : null),
-    protectedBy,
+    protectionBy: (config) => protectionBy(config.verify.protected),
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = createSnapshots({ dir: join(dataDir, 'snapshots') });
@@ -147,7 +142,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
             createFixer(config, {
               gateway,
               repositoryInstructions: task.config?.fix.instructions ?? '',
-              isProtected: protectedBy(task.config),
+              protection: protectionBy(task.config?.verify.protected ?? []),
             }),
         }),
         triage: createTriageWork({

@@ -2,7 +2,7 @@ import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 import { ensurePatchCommit } from './ensure-patch-commit.ts';
 import type { Integrator } from './integrate.ts';
-import { mergePatches } from './merge-patches.ts';
+import { createMerge, mergePatches } from './merge-patches.ts';
 import type { BaseRequest, Candidate, IntegrateRowsRequest, LeftOut, MergePatch } from './port.ts';
 import { protectionBy } from './protection.ts';
 
@@ -46,7 +46,7 @@ export function createBaseFinder(readArtifact: ReadArtifact): (request: BaseRequ
     const rows = view.subtasks.filter(({ id }) => ancestors.includes(id));
     const patches = await patchesOf(readArtifact, mirror, view, rows, signal);
     if (patches.length === 0) return headSha;
-    const { tree } = await mergePatches(mirror, await mirror.treeOf(headSha), patches);
+    const { tree } = await mergePatches(createMerge(mirror), await mirror.treeOf(headSha), patches);
     return mirror.commitTree(tree, [headSha], 'The head with what this row builds on');
   };
 }
