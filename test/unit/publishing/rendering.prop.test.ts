@@ -6,7 +6,7 @@ import { subtaskStatuses, taskOutcomes } from '../../../src/domain/task.ts';
 import { capMarkdown, closeFences, codeBlock, openFence } from '../../../src/publishing/fit-markdown.ts';
 import { planReview, reviewMarker } from '../../../src/publishing/plan-review.ts';
 import { renderAnnotations, renderCheckRun } from '../../../src/publishing/render-check-run.ts';
-import { renderReply, replyMarker } from '../../../src/publishing/render-reply.ts';
+import { markerOf, renderComment } from '../../../src/publishing/render-reply.ts';
 import { addedFile, finding, subtaskRow, viewOf } from './view.ts';
 
 /** What an attacker, a model in a bad mood, or an unlucky file name might hold. */
@@ -153,9 +153,9 @@ describe('any reply', () => {
   it('keeps its limit and its marker', () => {
     fc.assert(
       fc.property(nasty, fc.nat(40_000), (text, times) => {
-        const body = renderReply(5, text.repeat(times).slice(0, 200_000));
+        const body = renderComment('reply:5', text.repeat(times).slice(0, 200_000));
         expect(body.length).toBeLessThanOrEqual(65_536);
-        expect(body.startsWith(replyMarker(5))).toBe(true);
+        expect(body.startsWith(markerOf('reply:5'))).toBe(true);
         expect(openFence(body)).toBe(null);
         expect(wellFormed(body)).toBe(true);
       }),
