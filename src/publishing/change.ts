@@ -17,10 +17,10 @@ export interface Integration {
 }
 
 /**
- * `merged`: in the candidate. `left_out`: its work was refused by merging. `nothing`: it had nothing to change.
+ * `ready`: its work waits to be merged. `merged`: in the candidate. `left_out`: its work was refused by merging. `nothing`: it had nothing to change.
  * `withheld`: fine by itself, but the candidate as a whole is not published. `failed`: it gave no work.
  */
-export type RowState = 'open' | 'merged' | 'left_out' | 'nothing' | 'withheld' | 'failed';
+export type RowState = 'open' | 'ready' | 'merged' | 'left_out' | 'nothing' | 'withheld' | 'failed';
 
 export interface ChangeRow {
   readonly subtask: Subtask;
@@ -44,7 +44,7 @@ export function readIntegrations(view: TaskView): Integration[] {
         subtask,
         candidate,
         rounds: row?.rounds ?? 0,
-        rows: own.map((agent) => readRow(agent, view, candidate)),
+        rows: own.map((agent) => readRow(agent, view, candidate, isOpen(subtask.status))),
       };
     });
 }
@@ -58,10 +58,15 @@ export function readRows(view: TaskView): ChangeRow[] {
   }
   return view.subtasks
     .filter((subtask) => subtask.kind === 'agent')
-    .map((agent) => readRow(agent, view, null));
+    .map((agent) => readRow(agent, view, null, false));
 }
 
-function readRow(subtask: Subtask, view: TaskView, candidate: Candidate | null): ChangeRow {
+function readRow(
+  subtask: Subtask,
+  view: TaskView,
+  candidate: Candidate | null,
+  integrating: boolean,
+): ChangeRow {
   const patch = view.patches.find((row) => row.subtaskId === subtask.id) ?? null;
   const row = { subtask, patch, code: null, reason: '' };
   if (isOpen(subtask.status)) return { ...row, state: 'open' };
@@ -73,6 +78,7 @@ function readRow(subtask: Subtask, view: TaskView, candidate: Candidate | null):
   const out = candidate?.leftOut.find((left) => left.subtaskId === subtask.id);
   if (out !== undefined) return { ...row, state: 'left_out', code: out.code, reason: out.reason };
   if (patch === null || patch.entries.length === 0) return { ...row, state: 'nothing' };
+  if (integrating) return { ...row, state: 'ready' };
   const published = candidate !== null && (candidate.commit !== null || candidate.leftOut.length === 0);
   // The target has the change already, however it came there.
   return { ...row, state: published ? 'nothing' : 'withheld' };

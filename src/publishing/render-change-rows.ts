@@ -10,6 +10,7 @@ import { capMarkdown, fitItems } from './fit-markdown.ts';
 
 const words: Readonly<Record<RowState, string>> = {
   open: 'waiting',
+  ready: 'done',
   merged: 'merged',
   left_out: 'left out',
   nothing: 'nothing to change',
