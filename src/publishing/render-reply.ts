@@ -5,13 +5,14 @@ import { capMarkdown, maxBody } from './fit-markdown.ts';
 import { explain, failures } from './render-section.ts';
 import { type Section, verdictOf } from './section.ts';
 
-export function replyMarker(commentId: number): string {
-  return `<!-- patchfleet:reply:${commentId} -->`;
+/** What tells an object of ours on GitHub, by the key of its publication. */
+export function markerOf(key: string): string {
+  return `<!-- patchfleet:${key} -->`;
 }
 
-/** A comment that answers a command: its marker first, then the text, within GitHub's limit. */
-export function renderReply(commentId: number, body: string): string {
-  const marker = `${replyMarker(commentId)}\n`;
+/** A comment: its marker first, then the text, within GitHub's limit. */
+export function renderComment(key: string, body: string): string {
+  const marker = `${markerOf(key)}\n`;
   const text = body.trim() === '' ? 'Done.' : body.toWellFormed();
   return `${marker}${capMarkdown(text, maxBody - marker.length, '\n\n*The rest was cut: it is too long for GitHub.*')}`;
 }

@@ -60,8 +60,8 @@ export async function openFixture(options: { updateMs?: number } = {}) {
     files: { 'src/old.ts': lines(100), 'README.md': 'A shop.\n' },
   });
 
-  /** One more replica, over the same rows. */
-  const replica = () => {
+  /** One more replica, over the same rows. Mirrors share their directory. */
+  const connect = () => {
     const { github } = createGitHubApp({
       appId: double.app.id,
       privateKey: double.app.privateKey,
@@ -75,8 +75,11 @@ export async function openFixture(options: { updateMs?: number } = {}) {
       serverUrl: double.serverUrl,
       readToken: (ref) => github.readToken(ref),
     });
+    return { github, mirrors };
+  };
+  const replica = () => {
     const timing = { check_update_ms: options.updateMs ?? 0 };
-    return createPublisher({ store, github, mirrors, queue, timing, log });
+    return createPublisher({ store, ...connect(), queue, timing, log });
   };
 
   let branches = 0;
@@ -191,7 +194,20 @@ export async function openFixture(options: { updateMs?: number } = {}) {
     (await database.db.select({ phase: tasks.phase }).from(tasks).where(eq(tasks.id, task.id)))[0]?.phase;
 
   return {
-    ...{ store, double, repository, enqueued, replica, openPull, addTask, plan, finishShard, settle },
+    ...{
+      store,
+      database,
+      connect,
+      double,
+      repository,
+      enqueued,
+      replica,
+      openPull,
+      addTask,
+      plan,
+      finishShard,
+      settle,
+    },
     ...{ finishedTask, phase, signal: new AbortController().signal },
     close: async () => {
       await double.close();

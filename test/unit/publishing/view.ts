@@ -19,12 +19,18 @@ export function taskRow(more: Partial<Task> = {}): Task {
     repositoryId: 2,
     owner: 'octo',
     repo: 'shop',
+    subject: 'pull_request',
     number: 7,
     headSha: 'a'.repeat(40),
     baseSha: 'b'.repeat(40),
     baseRef: 'main',
     title: 'A change',
     body: '',
+    instruction: '',
+    issues: [],
+    targetRef: '',
+    fork: false,
+    startAfter: null,
     trigger: { kind: 'pull_request', name: 'opened', actor: 'mona', deliveryId: 'd', commentId: null },
     config: repositoryConfigSchema.parse({}),
     priority: 20,
@@ -47,6 +53,9 @@ export function subtaskRow(row: number, more: Partial<Subtask> = {}): Subtask {
     id: `22222222-2222-4222-8222-${String(row).padStart(12, '0')}`,
     taskId: '11111111-1111-4111-8111-111111111111',
     row,
+    kind: 'agent',
+    waitsFor: 'success',
+    issue: null,
     title: `src (shard ${row})`,
     agent: 'linter',
     matrix: {
@@ -110,7 +119,16 @@ export function viewOf(parts: {
     }),
   );
   const spend = { calls: 0, tokens: 0, costMicros: 0 };
-  return { task: taskRow(parts.task), subtasks, attempts: [], findings, spend };
+  return {
+    task: taskRow(parts.task),
+    subtasks,
+    attempts: [],
+    findings,
+    patches: [],
+    candidates: [],
+    triages: [],
+    spend,
+  };
 }
 
 /** A file of that many added lines. */

@@ -1,0 +1,137 @@
+import { failureKinds } from '../domain/failure.ts';
+import type { TaskView } from '../store/port.ts';
+import type { ChangeRow, RowState } from './change.ts';
+import { plural } from './conclude.ts';
+import { codeSpan, defuseMarkdown, plainLine } from './defuse.ts';
+import { defuseClosing } from './defuse-closing.ts';
+import { capMarkdown, fitItems } from './fit-markdown.ts';
+
+/** The rows of a change for people: the live table, what was done, what was left out. Pure. */
+
+const words: Readonly<Record<RowState, string>> = {
+  open: 'waiting',
+  ready: 'done',
+  merged: 'merged',
+  left_out: 'left out',
+  nothing: 'nothing to change',
+  withheld: 'not published',
+  failed: 'failed',
+};
+
+/** One line of text from outside, which closes no issue. */
+export function safeLine(text: string, max: number): string {
+  return defuseClosing(plainLine(text, max));
+}
+
+/** A table of all rows: what each is about and how it stands. */
+export function rowTable(rows: readonly ChangeRow[], batch: boolean, max: number): string {
+  if (rows.length === 0) return '';
+  const head = batch ? ['Issue', 'Subtask', 'Status', 'Result'] : ['Subtask', 'Status', 'Result'];
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return fitItems({
+    before: `${line(head)}\n${line(head.map(() => '---'))}\n`,
+    items: rows.map((row) => {
+      const { subtask } = row;
+      const issue = subtask.issue === null ? '' : `#${subtask.issue}`;
+      const cells = [safeLine(subtask.title, 120), statusWord(row), resultCell(row)];
+      return line(batch ? [issue, ...cells] : cells);
+    }),
+    after: '',
+    gap: '\n',
+    max,
+    more: (left) => line([plural(left, 'more subtask'), ...head.slice(1).map(() => '')]),
+  }).text;
+}
+
+function statusWord({ subtask, state }: ChangeRow): string {
+  if (state === 'open') return subtask.status === 'running' ? 'running' : 'waiting';
+  return subtask.status === 'skipped' || subtask.status === 'cancelled' ? subtask.status : words[state];
+}
+
+function resultCell(row: ChangeRow): string {
+  const { state, patch, code, reason } = row;
+  if (state === 'failed' || state === 'left_out') {
+    return [`\`${code}\``, safeLine(reason, 160)].filter((part) => part !== '').join(': ');
+  }
+  return patch === null ? '' : plural(patch.entries.length, 'file');
+}
+
+const filesNamed = 20;
+
+/** What a row did: its title, its own words, its files. */
+export function doneItem(row: ChangeRow, max: number): string {
+  const { subtask, patch } = row;
+  const entries = patch?.entries ?? [];
+  const names = entries
+    .slice(0, filesNamed)
+    .map(({ path, file, before }) =>
+      file === null
+        ? `${codeSpan(path, 200)} (removed)`
+        : before === null
+          ? `${codeSpan(path, 200)} (new)`
+          : codeSpan(path, 200),
+    );
+  const more = entries.length > filesNamed ? `, and ${entries.length - filesNamed} more` : '';
+  const files = names.length === 0 ? '' : `\n\nFiles: ${names.join(', ')}${more}`;
+  const title = `#### ${safeLine(subtask.title, 200)}`;
+  return `${title}${said(subtask.summary, max - title.length - files.length)}${files}`;
+}
+
+/** Words of an agent, as a paragraph. */
+function said(summary: string, max: number): string {
+  if (summary.trim() === '') return '';
+  const text = defuseClosing(defuseMarkdown(summary.trim()));
+  return capMarkdown(`\n\n${text}`, Math.min(2_500, Math.max(0, max)), '\n\n*The rest was cut.*');
+}
+
+/** Rows whose work is not there, each with its code and why; empty where there are none. */
+export function leftOutList(rows: readonly ChangeRow[], max: number): string {
+  const out = rows.filter(({ state }) => state === 'left_out' || state === 'failed' || state === 'withheld');
+  if (out.length === 0) return '';
+  return fitItems({
+    before: '',
+    items: out.map(leftOutItem),
+    after: '',
+    gap: '\n',
+    max,
+    more: (left) => `- and ${left} more`,
+  }).text;
+}
+
+function leftOutItem({ subtask, state, code, reason }: ChangeRow): string {
+  const title = `- **${safeLine(subtask.title, 120)}**`;
+  if (state === 'withheld') return `${title}: fine by itself, not published.`;
+  const known =
+    code !== null && Object.hasOwn(failureKinds, code)
+      ? failureKinds[code as keyof typeof failureKinds]
+      : null;
+  const what = known === null ? '' : `${known.title}. `;
+  return `${title} (\`${code}\`): ${what}${safeLine(reason, 800)}`;
+}
+
+/** Rows that had nothing to change, with the reasons their agents gave. */
+export function nothingList(rows: readonly ChangeRow[], max: number): string {
+  return fitItems({
+    before: '',
+    items: rows
+      .filter(({ state }) => state === 'nothing')
+      .map(({ subtask }) => {
+        const reason = safeLine(subtask.summary, 800);
+        return `- **${safeLine(subtask.title, 120)}**${reason === '' ? '' : `: ${reason}`}`;
+      }),
+    after: '',
+    gap: '\n',
+    max,
+    more: (left) => `- and ${left} more`,
+  }).text;
+}
+
+/** What the agents and checks of a task used. */
+export function spentLine({ task, spend }: Pick<TaskView, 'task' | 'spend'>): string {
+  const cost = spend.costMicros === 0 ? '' : `, $${(spend.costMicros / 1e6).toFixed(4)}`;
+  const calls =
+    spend.calls === 0
+      ? 'no model calls'
+      : `${plural(spend.calls, 'model call')}, ${spend.tokens.toLocaleString('en-US')} tokens${cost}`;
+  return `Spent: ${calls} · Task \`${task.id}\``;
+}
