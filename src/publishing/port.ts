@@ -11,4 +11,9 @@ export interface Publisher {
   react(repository: RepositoryRef, commentId: number, content: 'eyes' | 'confused'): Promise<void>;
   /** The one comment that answers a command; the same comment is updated by later calls. */
   reply(repository: RepositoryRef, issue: number, commentId: number, body: string): Promise<void>;
+  /** Says once, on our own pull request, that checks of its head fail. */
+  reportCi(
+    taskId: string,
+    report: { repository: RepositoryRef; pull: number; headSha: string; failing: readonly string[] },
+  ): Promise<void>;
 }
