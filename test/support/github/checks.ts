@@ -38,13 +38,13 @@ export async function checkRunObject(state: State, repository: Repository, run: 
       annotations_url: `${self}/annotations`,
     },
     check_suite: { id: run.suiteId },
-    app: { ...appObject(state), id: run.appId },
+    app: appObject(state, run.appId),
     pull_requests: await pullsOfHead(state, repository, run.headSha),
   };
 }
 
 /** Pull requests of the same repository with that head; GitHub leaves forks out. */
-async function pullsOfHead(state: State, repository: Repository, sha: string): Promise<Json[]> {
+export async function pullsOfHead(state: State, repository: Repository, sha: string): Promise<Json[]> {
   const api = repositoryUrl(state, repository);
   const repo = { id: repository.id, url: api, name: repository.name };
   const found: Json[] = [];

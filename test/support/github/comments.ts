@@ -1,3 +1,4 @@
+import { issueIn } from './issues.ts';
 import { appObject, association, nodeId, repositoryHtmlUrl, repositoryUrl, userObject } from './objects.ts';
 import {
   invalid,
@@ -81,12 +82,6 @@ function checkedBody(body: string): string {
   return body;
 }
 
-function issueIn(call: RepositoryCall): Issue {
-  const issue = call.repository.issues.get(numberParam(call, 'issue_number'));
-  if (!issue) throw notFound();
-  return issue;
-}
-
 function commentIn(call: RepositoryCall): IssueComment {
   const id = numberParam(call, 'comment_id');
   const comment = call.state.comments.find((c) => c.id === id && c.repositoryId === call.repository.id);
@@ -96,7 +91,9 @@ function commentIn(call: RepositoryCall): IssueComment {
 
 function createComment(call: RepositoryCall): Reply {
   const { state, repository } = call;
-  const comment = addComment(state, repository, issueIn(call), state.app.bot, String(call.body['body']));
+  const issue = issueIn(call);
+  if (issue.locked) throw new Refusal(403, 'Unable to create comment because issue is locked.');
+  const comment = addComment(state, repository, issue, state.app.bot, String(call.body['body']));
   return { status: 201, body: commentObject(state, repository, comment) };
 }
 

@@ -1,29 +1,27 @@
 import { addInstallation, createAccessControls } from './access-controls.ts';
 import type { TokenOptions } from './auth.ts';
-import { addCheckRun } from './checks.ts';
-import { addComment } from './comments.ts';
+import { createBranchControls } from './branch-controls.ts';
+import { createCheckControls } from './check-controls.ts';
 import type { Files } from './commits.ts';
 import { resolveCommit } from './git.ts';
-import { checkRunPayload, issueCommentPayload, pullRequestPayload } from './payloads.ts';
+import { createIssueControls } from './issue-controls.ts';
+import { closeIssue, reopenIssue } from './move-refs.ts';
+import { addPull } from './open-issues.ts';
+import { pullRequestPayload } from './payloads.ts';
 import { baseShaOf } from './pulls.ts';
 import { createReaders } from './readers.ts';
 import {
-  addIssue,
-  addPull,
   commit,
   createRepository,
-  deleteBranch,
   forkRepository,
   type NewCommit,
   type NewRepository,
-  setBranch,
 } from './repositories.ts';
 import {
   ensureUser,
-  type Issue,
   installationOf,
   type Permissions,
-  type Pull,
+  type PullIssue,
   pullOf,
   type Repository,
   repositoryNamed,
@@ -44,6 +42,8 @@ export interface NewPullRequest {
   readonly draft?: boolean;
   /** Login of the fork's owner, for a pull request from a fork. */
   readonly fork?: string;
+  /** What `author_association` says of the author in this repository from now on. */
+  readonly association?: string;
   /** Id of the delivery. */
   readonly deliveryId?: string;
 }
@@ -64,7 +64,7 @@ export function createControls(
   defaultPermissions: Permissions,
 ) {
   const repo = (fullName: string) => repositoryNamed(state, fullName);
-  const pull = (fullName: string, number: number): [Repository, Issue & { pull: Pull }] => {
+  const pull = (fullName: string, number: number): [Repository, PullIssue] => {
     const repository = repo(fullName);
     const issue = pullOf(repository, number);
     if (!issue) throw new Error(`${fullName} has no pull request ${number}`);
@@ -72,7 +72,7 @@ export function createControls(
   };
   const send = async (
     repository: Repository,
-    issue: Issue & { pull: Pull },
+    issue: PullIssue,
     action: string,
     sender: User,
     more: Record<string, unknown> = {},
@@ -101,17 +101,12 @@ export function createControls(
     async commit(fullName: string, request: NewCommit) {
       return commit(state, repo(fullName), request);
     },
-    async setBranch(fullName: string, branch: string, sha: string) {
-      await setBranch(state, repo(fullName), branch, sha);
-    },
-    async deleteBranch(fullName: string, branch: string) {
-      await deleteBranch(repo(fullName), branch);
-    },
     async openPullRequest(fullName: string, request: NewPullRequest): Promise<OpenedPull> {
       const repository = repo(fullName);
       const head = request.fork ? await forkRepository(state, repository, request.fork) : repository;
       const author = request.author ?? request.fork ?? 'mona';
-      const { branch, files, fork: _, deliveryId, base, ...rest } = request;
+      const { branch, files, fork: _, deliveryId, base, association, ...rest } = request;
+      if (association !== undefined) repository.associations.set(author.toLowerCase(), association);
       if (files)
         await commit(state, head, { branch, files, author, message: request.title ?? `Change ${branch}` });
       const where = {
@@ -120,7 +115,7 @@ export function createControls(
         ...(base === undefined ? {} : { baseRef: base }),
       };
       const issue = await addPull(state, repository, { ...rest, ...where, author });
-      return send(repository, issue as Issue & { pull: Pull }, 'opened', issue.author, {}, deliveryId);
+      return send(repository, issue, 'opened', issue.author, {}, deliveryId);
     },
     /** Pushes a commit to the head branch and says `synchronize`; `parent` makes it a force-push. */
     async pushToPullRequest(
@@ -150,7 +145,8 @@ export function createControls(
       action?: string,
     ): Promise<OpenedPull | null> {
       const [repository, issue] = pull(fullName, number);
-      if (change.state) issue.state = change.state;
+      if (change.state === 'closed') closeIssue(issue, null);
+      if (change.state === 'open') reopenIssue(issue);
       if (change.draft !== undefined) issue.pull.draft = change.draft;
       if (change.title !== undefined) issue.title = change.title;
       if (change.body !== undefined) issue.body = change.body;
@@ -158,46 +154,14 @@ export function createControls(
       issue.updatedAt = timestamp();
       return action ? send(repository, issue, action, issue.author) : null;
     },
-    async openIssue(fullName: string, request: { title: string; body?: string | null; author?: string }) {
-      return { number: addIssue(state, repo(fullName), request).number };
-    },
-    /** A user writes a comment; `issue_comment.created` is delivered. */
-    async comment(
-      fullName: string,
-      number: number,
-      request: { author: string; body: string; deliveryId?: string; type?: User['type'] },
-    ) {
-      const repository = repo(fullName);
-      const issue = repository.issues.get(number);
-      if (!issue) throw new Error(`${fullName} has no issue ${number}`);
-      const author = ensureUser(state, request.author, request.type);
-      const comment = addComment(state, repository, issue, author, request.body);
-      const payload = issueCommentPayload(state, repository, comment, 'created', author);
-      const id = request.deliveryId === undefined ? {} : { id: request.deliveryId };
-      return { id: comment.id, delivery: await webhooks.send('issue_comment', payload, id) };
-    },
-    /** A check run of another app, as other tools of a repository make them. */
-    async addCheckRun(fullName: string, request: { headSha: string; name: string; appId: number }) {
-      return { id: addCheckRun(state, repo(fullName), request).id };
-    },
-    /** A user presses a button of a check run, or its re-run. */
-    async pressCheckRun(
-      fullName: string,
-      id: number,
-      request: { sender: string; action: 'rerequested' | 'requested_action'; identifier?: string },
-    ) {
-      const run = state.checkRuns.find((r) => r.id === id);
-      if (!run) throw new Error(`no check run ${id}`);
-      const more = request.identifier ? { requested_action: { identifier: request.identifier } } : {};
-      const sender = ensureUser(state, request.sender);
-      const payload = await checkRunPayload(state, repo(fullName), run, request.action, sender, more);
-      return webhooks.send('check_run', payload);
-    },
     async setWebhookUrl(url: string | null) {
       webhooks.url = url;
     },
     deliver: webhooks.deliver,
     redeliver: webhooks.redeliver,
+    ...createBranchControls(state, webhooks),
+    ...createIssueControls(state, webhooks),
+    ...createCheckControls(state, webhooks),
     ...createAccessControls(state, tokenOptions, defaultPermissions),
     ...createReaders(state, webhooks),
   };

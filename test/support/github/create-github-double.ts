@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { appRoutes, type TokenOptions } from './auth.ts';
+import { branchRoutes } from './branches.ts';
+import { checkSuiteRoutes } from './check-suites.ts';
 import { checkRoutes } from './checks.ts';
 import { commentRoutes } from './comments.ts';
 import { repositoryRoutes } from './contents.ts';
@@ -12,9 +14,16 @@ import { serveControl } from './control-api.ts';
 import { type Controls, createControls } from './controls.ts';
 import { echoWrite } from './echo.ts';
 import { createFaults, type Faults } from './faults.ts';
+import { blobRoutes } from './git-blobs.ts';
+import { gitCommitRoutes } from './git-commits.ts';
 import { isGitRequest, serveGit } from './git-http.ts';
+import { refRoutes } from './git-refs.ts';
+import { treeRoutes } from './git-trees.ts';
+import { issueRoutes } from './issues.ts';
 import { type JournalEntry, openJournal } from './journal.ts';
+import { labelRoutes } from './labels.ts';
 import { openDescription } from './openapi.ts';
+import { pullWriteRoutes } from './pull-writes.ts';
 import { pullRoutes } from './pulls.ts';
 import { reviewRoutes } from './reviews.ts';
 import { metaRoutes, serveApi } from './server.ts';
@@ -99,6 +108,15 @@ export async function createGitHubDouble(options: GitHubDoubleOptions = {}): Pro
     ...checkRoutes,
     ...reviewRoutes,
     ...commentRoutes,
+    ...checkSuiteRoutes,
+    ...branchRoutes,
+    ...blobRoutes,
+    ...treeRoutes,
+    ...gitCommitRoutes,
+    ...refRoutes,
+    ...pullWriteRoutes,
+    ...issueRoutes,
+    ...labelRoutes,
   ];
   const onApplied: Parameters<typeof serveApi>[0]['onApplied'] = (...write) => {
     if (!options.echo) return;
@@ -168,7 +186,7 @@ function createApp({ app = {} }: GitHubDoubleOptions): App {
     publicKey: createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString(),
     webhookSecret: app.webhookSecret ?? 'webhook-secret-of-the-double',
     permissions: defaultPermissions,
-    events: ['check_run', 'issue_comment', 'pull_request'],
+    events: ['check_run', 'check_suite', 'issue_comment', 'issues', 'pull_request', 'push'],
     owner,
     bot: { id: 2, login: `${slug}[bot]`, type: 'Bot' },
   };

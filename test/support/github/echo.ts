@@ -1,3 +1,4 @@
+import { announce } from './announce.ts';
 import { checkRunPayload, issueCommentPayload, reviewPayload } from './payloads.ts';
 import type { Call, Json, Reply } from './router.ts';
 import { pullOf, type Repository, type State } from './state.ts';
@@ -12,8 +13,12 @@ export async function echoWrite(
   repository: Repository,
   reply: Reply,
 ): Promise<void> {
-  const id = (reply.body as Json)['id'];
   const { bot } = state.app;
+  if (reply.effects !== undefined) {
+    await announce(state, webhooks, repository, reply.effects, bot);
+    return;
+  }
+  const id = (reply.body as Json | null)?.['id'];
   if (/(POST|PATCH) .*\/issues\/.*comments(\/\{comment_id\})?$/.test(route)) {
     const comment = state.comments.find((c) => c.id === id);
     if (!comment) return;

@@ -17,9 +17,16 @@ export interface GitOutput {
 }
 
 /** Runs git in a bare repository; never rejects for an exit code. */
-export function tryGit(dir: string, args: readonly string[], input?: Buffer): Promise<GitOutput> {
+export function tryGit(
+  dir: string,
+  args: readonly string[],
+  input?: Buffer,
+  env: Readonly<Record<string, string>> = {},
+): Promise<GitOutput> {
   return new Promise((resolve, reject) => {
-    const child = spawn('git', ['--literal-pathspecs', `--git-dir=${dir}`, ...args], { env: gitEnvironment });
+    const child = spawn('git', ['--literal-pathspecs', `--git-dir=${dir}`, ...args], {
+      env: { ...gitEnvironment, ...env },
+    });
     const out: Buffer[] = [];
     const err: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
@@ -39,8 +46,13 @@ export function tryGit(dir: string, args: readonly string[], input?: Buffer): Pr
 }
 
 /** Runs git and returns what it printed; throws with its complaint when it failed. */
-export async function git(dir: string, args: readonly string[], input?: Buffer): Promise<Buffer> {
-  const { code, stdout, stderr } = await tryGit(dir, args, input);
+export async function git(
+  dir: string,
+  args: readonly string[],
+  input?: Buffer,
+  env?: Readonly<Record<string, string>>,
+): Promise<Buffer> {
+  const { code, stdout, stderr } = await tryGit(dir, args, input, env);
   if (code !== 0) throw new Error(`git ${args.join(' ')} exited ${code}: ${stderr.trim()}`);
   return stdout;
 }

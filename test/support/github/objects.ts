@@ -1,5 +1,5 @@
 import type { Json } from './router.ts';
-import type { App, Installation, Permissions, Repository, State, User } from './state.ts';
+import type { App, Installation, Label, Permissions, Repository, State, User } from './state.ts';
 
 /** The objects that every answer and every payload is made of, in GitHub's full form. */
 
@@ -137,7 +137,23 @@ function repositoryLinks(api: string): Json {
   return links;
 }
 
-export function appObject(state: State): Json {
+/** The app itself, or by its id another one, as a check run names its maker. */
+export function appObject(state: State, id: number = state.app.id): Json {
+  if (id !== state.app.id) {
+    const slug = id === actionsAppId ? 'github-actions' : `app-${id}`;
+    const url = `${state.url}/apps/${slug}`;
+    const node = nodeId('App', id);
+    const own = {
+      id,
+      slug,
+      node_id: node,
+      client_id: `Iv1.${id}`,
+      name: slug,
+      external_url: url,
+      html_url: url,
+    };
+    return { ...appObject(state), ...own, permissions: { checks: 'write', metadata: 'read' }, events: [] };
+  }
   const app: App = state.app;
   return {
     id: app.id,
@@ -182,8 +198,25 @@ export function installationObject(state: State, installation: Installation): Js
   };
 }
 
+/** Id of GitHub Actions, whose check runs most repositories have. */
+export const actionsAppId = 15_368;
+
+export function labelObject(state: State, repository: Repository, label: Label): Json {
+  return {
+    id: label.id,
+    node_id: nodeId('Label', label.id),
+    url: `${repositoryUrl(state, repository)}/labels/${encodeURIComponent(label.name)}`,
+    name: label.name,
+    color: label.color,
+    default: label.default,
+    description: label.description,
+  };
+}
+
 /** GitHub tells bots, owners and everyone else apart here; the product must not rely on it. */
 export function association(repository: Repository, user: User): string {
+  const chosen = repository.associations.get(user.login.toLowerCase());
+  if (chosen !== undefined) return chosen;
   if (user.id === repository.owner.id) return 'OWNER';
   const role = repository.roles.get(user.login.toLowerCase())?.role ?? 'none';
   return role === 'none' || role === 'read' ? 'NONE' : 'COLLABORATOR';

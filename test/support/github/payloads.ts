@@ -1,23 +1,15 @@
 import { checkRunObject } from './checks.ts';
-import { commentObject, reactionRollup } from './comments.ts';
-import {
-  appObject,
-  association,
-  nodeId,
-  repositoryHtmlUrl,
-  repositoryObject,
-  repositoryUrl,
-  userObject,
-} from './objects.ts';
+import { commentObject } from './comments.ts';
+import { issueObject } from './issues.ts';
+import { appObject, nodeId, repositoryObject, repositoryUrl, userObject } from './objects.ts';
 import { fullPull } from './pulls.ts';
 import { reviewObject } from './reviews.ts';
 import type { Json } from './router.ts';
 import {
   type CheckRun,
-  type Issue,
   type IssueComment,
   installationOf,
-  type Pull,
+  type PullIssue,
   type Repository,
   type Review,
   type State,
@@ -27,7 +19,7 @@ import {
 /** Webhook payloads in GitHub's full form, made from the double's own state. */
 
 /** What every payload carries: repository, organization, installation, sender. */
-function common(state: State, repository: Repository, sender: User): Json {
+export function common(state: State, repository: Repository, sender: User): Json {
   const { owner } = repository;
   const installation = installationOf(state, repository);
   const api = `${state.url}/orgs/${owner.login}`;
@@ -57,7 +49,7 @@ function common(state: State, repository: Repository, sender: User): Json {
 export async function pullRequestPayload(
   state: State,
   repository: Repository,
-  issue: Issue & { pull: Pull },
+  issue: PullIssue,
   action: string,
   sender: User,
   more: Json = {},
@@ -80,51 +72,6 @@ export async function pullRequestPayload(
     pull_request: pull,
     ...more,
     ...common(state, repository, sender),
-  };
-}
-
-function issueObject(state: State, repository: Repository, issue: Issue): Json {
-  const self = `${repositoryUrl(state, repository)}/issues/${issue.number}`;
-  const html = `${repositoryHtmlUrl(state, repository)}/${issue.pull ? 'pull' : 'issues'}/${issue.number}`;
-  const pull = `${repositoryUrl(state, repository)}/pulls/${issue.number}`;
-  const link = {
-    url: pull,
-    html_url: html,
-    diff_url: `${html}.diff`,
-    patch_url: `${html}.patch`,
-    merged_at: null,
-  };
-  return {
-    url: self,
-    repository_url: repositoryUrl(state, repository),
-    labels_url: `${self}/labels{/name}`,
-    comments_url: `${self}/comments`,
-    events_url: `${self}/events`,
-    html_url: html,
-    id: issue.id,
-    node_id: nodeId('Issue', issue.id),
-    number: issue.number,
-    title: issue.title,
-    user: userObject(state, issue.author),
-    labels: [],
-    state: issue.state,
-    state_reason: null,
-    locked: false,
-    assignee: null,
-    assignees: [],
-    milestone: null,
-    comments: state.comments.filter((c) => c.repositoryId === repository.id && c.issue === issue.number)
-      .length,
-    created_at: issue.createdAt,
-    updated_at: issue.updatedAt,
-    closed_at: issue.state === 'closed' ? issue.updatedAt : null,
-    author_association: association(repository, issue.author),
-    active_lock_reason: null,
-    ...(issue.pull ? { draft: issue.pull.draft, pull_request: link } : {}),
-    body: issue.body,
-    reactions: reactionRollup(self, { reactions: [] }),
-    timeline_url: `${self}/timeline`,
-    performed_via_github_app: null,
   };
 }
 
@@ -169,7 +116,7 @@ export async function checkRunPayload(
     before: null,
     after: run.headSha,
     pull_requests: object['pull_requests'],
-    app: appObject(state),
+    app: appObject(state, run.appId),
     created_at: run.startedAt,
     updated_at: run.startedAt,
   };
@@ -184,7 +131,7 @@ export async function checkRunPayload(
 export async function reviewPayload(
   state: State,
   repository: Repository,
-  issue: Issue & { pull: Pull },
+  issue: PullIssue,
   review: Review,
 ): Promise<Json> {
   const { pull_request: pull } = await pullRequestPayload(state, repository, issue, 'x', review.author);

@@ -1,6 +1,7 @@
 import { gitText, mergeBase, resolveCommit, tryGit } from './git.ts';
 import {
   association,
+  labelObject,
   nodeId,
   repositoryHtmlUrl,
   repositoryObject,
@@ -16,12 +17,11 @@ import {
   type RepositoryCall,
   type Route,
 } from './router.ts';
-import { type Issue, type Pull, pullOf, type Repository, type State } from './state.ts';
+import { type PullIssue, pullOf, type Repository, type State } from './state.ts';
 
-type PullIssue = Issue & { pull: Pull };
-
-/** Tip of the base branch; the merge base with the head where that branch is gone. */
+/** Tip of the base branch, or what it was when the pull request ended; the head's own where there is neither. */
 export async function baseShaOf(repository: Repository, issue: PullIssue): Promise<string> {
+  if (issue.pull.frozenBase !== null) return issue.pull.frozenBase;
   const tip = await resolveCommit(repository.dir, `refs/heads/${issue.pull.baseRef}`);
   return tip ?? issue.pull.head.sha;
 }
@@ -61,20 +61,20 @@ export async function simplePull(state: State, repository: Repository, issue: Pu
     issue_url: links.issue,
     number: issue.number,
     state: issue.state,
-    locked: false,
+    locked: issue.locked,
     title: issue.title,
     user: userObject(state, issue.author),
     body: issue.body,
     created_at: issue.createdAt,
     updated_at: issue.updatedAt,
-    closed_at: issue.state === 'closed' ? issue.updatedAt : null,
-    merged_at: null,
-    merge_commit_sha: null,
+    closed_at: issue.closedAt,
+    merged_at: pull.merged?.at ?? null,
+    merge_commit_sha: pull.merged?.sha ?? null,
     assignee: null,
     assignees: [],
     requested_reviewers: [],
     requested_teams: [],
-    labels: [],
+    labels: issue.labels.map((label) => labelObject(state, repository, label)),
     milestone: null,
     draft: pull.draft,
     commits_url: links.commits,
@@ -108,11 +108,11 @@ export async function fullPull(state: State, repository: Repository, issue: Pull
   const open = issue.state === 'open';
   return {
     ...(await simplePull(state, repository, issue)),
-    merged: false,
+    merged: issue.pull.merged !== null,
     mergeable: open ? merge.code === 0 : null,
     rebaseable: open ? merge.code === 0 : null,
     mergeable_state: open ? (merge.code === 0 ? 'clean' : 'dirty') : 'unknown',
-    merged_by: null,
+    merged_by: issue.pull.merged ? userObject(state, issue.pull.merged.by) : null,
     comments: state.comments.filter((c) => c.repositoryId === here.repositoryId && c.issue === here.number)
       .length,
     review_comments: reviews.flatMap((r) => r.comments).length,

@@ -1,11 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { commitFiles, type Files } from './commits.ts';
-import { git, gitText, resolveCommit } from './git.ts';
+import { git, resolveCommit } from './git.ts';
+import { refMoved } from './move-refs.ts';
+import type { Effect } from './router.ts';
 import {
   ensureUser,
   findRepository,
-  type Issue,
+  type Label,
   type Repository,
   type State,
   takeId,
@@ -22,13 +24,27 @@ export interface NewRepository {
   readonly defaultBranch?: string;
   readonly private?: boolean;
   readonly ownerType?: 'User' | 'Organization';
+  /** Default: the nine labels GitHub gives a new repository. */
+  readonly labels?: readonly { name: string; color?: string; description?: string | null }[];
 }
+
+const usualLabels = [
+  { name: 'bug', color: 'd73a4a', description: "Something isn't working" },
+  { name: 'documentation', color: '0075ca', description: 'Improvements or additions to documentation' },
+  { name: 'duplicate', color: 'cfd3d7', description: 'This issue or pull request already exists' },
+  { name: 'enhancement', color: 'a2eeef', description: 'New feature or request' },
+  { name: 'good first issue', color: '7057ff', description: 'Good for newcomers' },
+  { name: 'help wanted', color: '008672', description: 'Extra attention is needed' },
+  { name: 'invalid', color: 'e4e669', description: "This doesn't seem right" },
+  { name: 'question', color: 'd876e3', description: 'Further information is requested' },
+  { name: 'wontfix', color: 'ffffff', description: 'This will not be worked on' },
+];
 
 /** First second of the double's calendar; each commit is one later, so equal calls make equal ids. */
 const firstCommitTime = 1_700_000_000;
 const commitTimes = new WeakMap<State, number>();
 
-function nextCommitTime(state: State): number {
+export function nextCommitTime(state: State): number {
   const time = (commitTimes.get(state) ?? firstCommitTime) + 1;
   commitTimes.set(state, time);
   return time;
@@ -45,6 +61,12 @@ export async function createRepository(state: State, request: NewRepository): Pr
     defaultBranch,
     private: request.private ?? true,
   });
+  const given: NonNullable<NewRepository['labels']> = request.labels ?? usualLabels;
+  const usual = request.labels === undefined;
+  for (const { name: label, color, description } of given) {
+    const more = { color: color ?? 'ededed', description: description ?? null, default: usual };
+    repository.labels.push({ id: takeId(state), name: label, ...more } satisfies Label);
+  }
   await commit(state, repository, { branch: defaultBranch, files: request.files, message: 'Initial commit' });
   for (const next of request.commits ?? [])
     await commit(state, repository, { branch: defaultBranch, ...next });
@@ -73,6 +95,10 @@ async function addRepository(
     pushedAt: now,
     roles: new Map(),
     issues: new Map(),
+    labels: [],
+    protectedBranches: new Set(),
+    associations: new Map(),
+    deletedIssues: new Set(),
     nextNumber: 1,
   };
   state.repositories.set(id, repository);
@@ -90,36 +116,43 @@ export interface NewCommit {
 
 /** Commits on a branch (made where it is missing, from the default branch) and moves the heads of its open PRs. */
 export async function commit(state: State, repository: Repository, request: NewCommit): Promise<string> {
+  return (await commitAndTell(state, repository, request)).sha;
+}
+
+/** As {@link commit}; says what GitHub tells of it as well. */
+export async function commitAndTell(
+  state: State,
+  repository: Repository,
+  request: NewCommit,
+): Promise<{ sha: string; before: string | null; effects: Effect[] }> {
   const { dir, defaultBranch } = repository;
-  const tip =
-    (await resolveCommit(dir, `refs/heads/${request.branch}`)) ??
-    (await resolveCommit(dir, `refs/heads/${defaultBranch}`));
+  const ref = `refs/heads/${request.branch}`;
+  const before = await resolveCommit(dir, ref);
+  const tip = before ?? (await resolveCommit(dir, `refs/heads/${defaultBranch}`));
   const parent = request.parent === undefined ? tip : request.parent;
   const sha = await commitFiles(dir, {
-    ref: `refs/heads/${request.branch}`,
+    ref,
     parents: parent === null ? [] : [parent],
     files: request.files,
     message: request.message ?? 'Change',
     author: request.author ?? 'mona',
     time: nextCommitTime(state),
   });
-  await branchMoved(state, repository, request.branch, sha);
-  return sha;
+  return { sha, before, effects: await refMoved(state, repository, ref, before, sha) };
 }
 
-/** Points a branch at a commit, forwards or not. */
+/** Points a branch at a commit, forwards or not; null deletes it. Says what GitHub tells of it. */
 export async function setBranch(
   state: State,
   repository: Repository,
   branch: string,
-  sha: string,
-): Promise<void> {
-  await git(repository.dir, ['update-ref', `refs/heads/${branch}`, sha]);
-  await branchMoved(state, repository, branch, sha);
-}
-
-export async function deleteBranch(repository: Repository, branch: string): Promise<void> {
-  await git(repository.dir, ['update-ref', '-d', `refs/heads/${branch}`]);
+  sha: string | null,
+): Promise<Effect[]> {
+  const ref = `refs/heads/${branch}`;
+  const before = await resolveCommit(repository.dir, ref);
+  if (sha === null) await git(repository.dir, ['update-ref', '-d', ref]);
+  else await git(repository.dir, ['update-ref', ref, sha]);
+  return refMoved(state, repository, ref, before, sha);
 }
 
 /** A fork of the owner: its own bare repository with all branches. */
@@ -139,85 +172,4 @@ export async function forkRepository(
   });
   await git(fork.dir, ['fetch', '-q', parent.dir, '+refs/heads/*:refs/heads/*']);
   return fork;
-}
-
-async function branchMoved(state: State, repository: Repository, branch: string, sha: string): Promise<void> {
-  repository.pushedAt = timestamp();
-  for (const base of state.repositories.values()) {
-    for (const issue of base.issues.values()) {
-      const head = issue.pull?.head;
-      if (issue.state !== 'open' || head?.repository !== repository || head.ref !== branch) continue;
-      head.sha = sha;
-      issue.updatedAt = timestamp();
-      await writePullRef(base, issue.number, repository, sha);
-    }
-  }
-}
-
-/** `refs/pull/N/head` in the base repository, as GitHub keeps it; a fork's objects are brought over. */
-async function writePullRef(base: Repository, number: number, head: Repository, sha: string): Promise<void> {
-  if (head !== base) await git(base.dir, ['fetch', '-q', head.dir, `+${sha}:refs/pull/${number}/head`]);
-  else await git(base.dir, ['update-ref', `refs/pull/${number}/head`, sha]);
-}
-
-export interface NewPull {
-  readonly title?: string;
-  readonly body?: string | null;
-  readonly author?: string;
-  readonly headRef: string;
-  readonly headRepository?: Repository;
-  readonly baseRef?: string;
-  readonly draft?: boolean;
-}
-
-export async function addPull(state: State, repository: Repository, request: NewPull): Promise<Issue> {
-  const headRepository = request.headRepository ?? repository;
-  const sha = await gitText(headRepository.dir, [
-    'rev-parse',
-    '--verify',
-    `refs/heads/${request.headRef}^{commit}`,
-  ]);
-  const number = repository.nextNumber++;
-  const now = timestamp();
-  const issue: Issue = {
-    id: takeId(state),
-    number,
-    title: request.title ?? `Change ${request.headRef}`,
-    body: request.body ?? null,
-    author: ensureUser(state, request.author ?? 'mona'),
-    state: 'open',
-    createdAt: now,
-    updatedAt: now,
-    pull: {
-      id: takeId(state),
-      head: { repository: headRepository, ref: request.headRef, sha },
-      baseRef: request.baseRef ?? repository.defaultBranch,
-      draft: request.draft ?? false,
-    },
-  };
-  await writePullRef(repository, number, headRepository, sha);
-  repository.issues.set(number, issue);
-  return issue;
-}
-
-export function addIssue(
-  state: State,
-  repository: Repository,
-  request: { title: string; body?: string | null; author?: string },
-): Issue {
-  const number = repository.nextNumber++;
-  const now = timestamp();
-  const issue: Issue = {
-    id: takeId(state),
-    number,
-    title: request.title,
-    body: request.body ?? null,
-    author: ensureUser(state, request.author ?? 'mona'),
-    state: 'open',
-    createdAt: now,
-    updatedAt: now,
-    pull: null,
-  };
-  repository.issues.set(number, issue);
-  return issue;
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller } from './auth.ts';
-import type { Level, Repository, State } from './state.ts';
+import type { Issue, Label, Level, PullIssue, Repository, State } from './state.ts';
 
 export type Json = Record<string, unknown>;
 
@@ -25,7 +25,29 @@ export interface Reply {
   readonly status: number;
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What the write changed, in order, for the events GitHub sends about it. */
+  readonly effects?: readonly Effect[];
 }
+
+/** A change that GitHub tells of with an event of its own. */
+export type Effect =
+  | { readonly kind: 'label'; readonly action: 'labeled' | 'unlabeled'; issue: Issue; label: Label }
+  | {
+      readonly kind: 'issue';
+      readonly action: 'opened' | 'closed' | 'reopened' | 'edited' | 'locked' | 'unlocked' | 'deleted';
+      readonly issue: Issue;
+      readonly changes?: Json;
+    }
+  | {
+      readonly kind: 'pull';
+      readonly action: 'opened' | 'closed' | 'reopened' | 'edited' | 'synchronize';
+      readonly issue: PullIssue;
+      /** The pull request's own repository, where it is another one. */
+      readonly in?: Repository;
+      readonly more?: Json;
+    }
+  /** Ids before and after; null where the ref was not there before, or is not any more. */
+  | { readonly kind: 'push'; readonly ref: string; before: string | null; after: string | null };
 
 type Need = Readonly<Record<string, Level>>;
 
@@ -55,6 +77,11 @@ export class Refusal extends Error {
 
 export function notFound(): Refusal {
   return new Refusal(404, 'Not Found');
+}
+
+/** GitHub's 422 for rules that are not about one field. */
+export function custom(resource: string, message: string): Refusal {
+  return new Refusal(422, 'Validation Failed', { errors: [{ resource, code: 'custom', message }] });
 }
 
 /** GitHub's usual 422, which names resource, field and code. */

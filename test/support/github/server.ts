@@ -19,7 +19,7 @@ export interface ApiParts {
   readonly onApplied: (route: string, call: Call, repository: Repository, reply: Reply) => void;
 }
 
-const maxBodyBytes = 25 * 1024 * 1024;
+const maxBodyBytes = 64 * 1024 * 1024;
 /** Requests an hour of an installation. */
 const rateLimit = 5_000;
 
@@ -153,7 +153,8 @@ function send(parts: ApiParts, entry: OpenEntry, response: ServerResponse, reply
     'x-ratelimit-resource': 'core',
     ...reply.headers,
   });
-  response.end(binary ? reply.body : JSON.stringify(reply.body));
+  if (reply.status === 204) response.end();
+  else response.end(binary ? reply.body : JSON.stringify(reply.body));
 }
 
 export async function readBody(request: IncomingMessage): Promise<Buffer> {

@@ -23,7 +23,21 @@ export interface Repository {
   pushedAt: string;
   readonly roles: Map<string, { role: Role; roleName: string }>;
   readonly issues: Map<number, Issue>;
+  readonly labels: Label[];
+  readonly protectedBranches: Set<string>;
+  /** What `author_association` says of a login (in lower case), where a test chose it. */
+  readonly associations: Map<string, string>;
+  /** Numbers whose issues were deleted: 410 from then on. */
+  readonly deletedIssues: Set<number>;
   nextNumber: number;
+}
+
+export interface Label {
+  readonly id: number;
+  readonly name: string;
+  readonly color: string;
+  readonly description: string | null;
+  readonly default: boolean;
 }
 
 /** An issue; a pull request is an issue with a `pull`. */
@@ -34,16 +48,26 @@ export interface Issue {
   body: string | null;
   readonly author: User;
   state: 'open' | 'closed';
+  stateReason: 'completed' | 'not_planned' | 'reopened' | null;
+  closedAt: string | null;
+  locked: boolean;
+  /** Objects of the repository's own list. */
+  labels: Label[];
   readonly createdAt: string;
   updatedAt: string;
   readonly pull: Pull | null;
 }
+
+export type PullIssue = Issue & { readonly pull: Pull };
 
 export interface Pull {
   readonly id: number;
   readonly head: { readonly repository: Repository; readonly ref: string; sha: string };
   baseRef: string;
   draft: boolean;
+  /** The base's tip when the pull request was merged or its base deleted; what it shows stays as it was then. */
+  frozenBase: string | null;
+  merged: { readonly at: string; readonly by: User; readonly sha: string } | null;
 }
 
 export interface Annotation {
@@ -207,9 +231,9 @@ export function repositoryNamed(state: State, fullName: string): Repository {
   return repository;
 }
 
-export function pullOf(repository: Repository, number: number): (Issue & { pull: Pull }) | undefined {
+export function pullOf(repository: Repository, number: number): PullIssue | undefined {
   const issue = repository.issues.get(number);
-  return issue?.pull ? (issue as Issue & { pull: Pull }) : undefined;
+  return issue?.pull ? (issue as PullIssue) : undefined;
 }
 
 export function installationOf(state: State, repository: Repository): Installation | undefined {

@@ -101,8 +101,10 @@ export function createWebhooks(
     },
     redeliver: (id) => post(id, {}),
     async send(event, payload, options = {}) {
-      const problem = description.checkWebhook(`${event}.${String(payload['action'])}`, payload);
-      if (problem) violations.push(`webhook ${event}.${String(payload['action'])}: ${problem}`);
+      // `push` has no action.
+      const name = typeof payload['action'] === 'string' ? `${event}.${payload['action']}` : event;
+      const problem = description.checkWebhook(name, payload);
+      if (problem) violations.push(`webhook ${name}: ${problem}`);
       if (webhooks.url === null && options.url === undefined) return null;
       return webhooks.deliver(event, payload, options);
     },

@@ -1,0 +1,277 @@
+import { Octokit } from '@octokit/rest';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGitHubDouble, type GitHubDouble } from '../../support/github/create-github-double.ts';
+
+const repo = { owner: 'acme', repo: 'shop' };
+const fullName = 'acme/shop';
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+let double: GitHubDouble;
+let octokit: Octokit;
+let dir: string;
+let baseSha: string;
+/** Stands for the first commit, which tables of tests cannot know. */
+const first = 'FIRST';
+
+beforeAll(async () => {
+  double = await createGitHubDouble();
+  const files = { 'a.txt': '1\n2\n3\n', 'old.txt': 'same\nlines\nhere\n', 'gone.txt': 'x\n' };
+  ({ dir, headSha: baseSha } = await double.createRepository({ fullName, files }));
+  octokit = new Octokit({ baseUrl: double.apiUrl, auth: await double.mintToken(fullName), log: silent });
+});
+afterAll(async () => {
+  expect({ unexpected: double.unexpected, violations: double.violations }).toEqual({
+    unexpected: [],
+    violations: [],
+  });
+  await double.close();
+});
+
+/** The status, or what GitHub says in the first of its errors. */
+const outcome = (promise: Promise<{ status: number }>) =>
+  promise.then(
+    (r) => r.status as number | string,
+    (e: {
+      status: number;
+      response: { data: { message: string; errors?: { message?: string; field?: string; code: string }[] } };
+    }) => {
+      const { errors, message } = e.response.data;
+      const first = errors?.[0];
+      return first ? (first.message ?? `${first.field} ${first.code}`) : `${e.status} ${message}`;
+    },
+  );
+const branch = async (name: string, files: Record<string, string> = { [name]: name }) =>
+  double.commit(fullName, { branch: name, files });
+const open = (head: string, more: object = {}) =>
+  octokit.pulls.create({ ...repo, title: 't', head, base: 'main', ...more });
+
+describe('opening a pull request', () => {
+  it('makes a draft of the app’s with refs/pull/N/head', async () => {
+    const sha = await branch('one');
+    const { data } = await open('one', { draft: true, body: 'b' });
+    expect([data.user.login, data.draft, data.head.sha, data.commits, data.changed_files]).toEqual([
+      'patchfleet[bot]',
+      true,
+      sha,
+      1,
+      1,
+    ]);
+    const ref = await execa('git', ['--git-dir', dir, 'rev-parse', `refs/pull/${data.number}/head`]);
+    expect(ref.stdout).toBe(sha);
+    const found = await octokit.pulls.list({ ...repo, head: 'acme:one', state: 'all', base: 'main' });
+    expect(found.data.map((pull) => pull.number)).toEqual([data.number]);
+  });
+
+  it('is refused for what exists, is empty or is not there', async () => {
+    await branch('two');
+    await double.setBranch(fullName, 'empty', baseSha);
+    await double.commit(fullName, { branch: 'foreign', files: { f: '1' }, parent: null });
+    expect([
+      await outcome(open('two')),
+      await outcome(open('acme:two')),
+      await outcome(open('empty')),
+      await outcome(open('none')),
+      await outcome(open('two', { base: 'none' })),
+      await outcome(open('foreign')),
+      await outcome(open('two', { title: ' ' })),
+      await outcome(open('two', { body: 'x'.repeat(65_537) })),
+      await outcome(open('two', { base: 'one' })),
+    ]).toEqual([
+      201,
+      'A pull request already exists for acme:two.',
+      'No commits between main and empty',
+      'head invalid',
+      'base invalid',
+      'The foreign branch has no history in common with main',
+      'title missing_field',
+      'body is too long (maximum is 65536 characters)',
+      201,
+    ]);
+  });
+
+  it('makes one of two that come at once', async () => {
+    await branch('race');
+    const results = await Promise.all([outcome(open('race')), outcome(open('race'))]);
+    expect(results).toEqual([201, 'A pull request already exists for acme:race.']);
+  });
+});
+
+describe('changing a pull request', () => {
+  it('edits, closes and opens again, unless its branch is gone or other', async () => {
+    const before = await branch('life');
+    const { data } = await open('life');
+    const update = (more: object) => octokit.pulls.update({ ...repo, pull_number: data.number, ...more });
+    const edited = await update({ title: 'new', body: 'words', state: 'closed' });
+    expect([edited.data.title, edited.data.body, edited.data.state, edited.data.closed_at !== null]).toEqual([
+      'new',
+      'words',
+      'closed',
+      true,
+    ]);
+    const next = await branch('life', { more: '1' });
+    const reopened = await update({ state: 'open' });
+    expect([reopened.data.state, reopened.data.head.sha]).toEqual(['open', next]);
+    await update({ state: 'closed' });
+    await double.setBranch(fullName, 'life', before);
+    const forced = await outcome(update({ state: 'open' }));
+    await double.deleteBranch(fullName, 'life');
+    expect([
+      forced,
+      await outcome(update({ state: 'open' })),
+      await outcome(update({ base: 'main' })),
+    ]).toEqual([
+      'state cannot be changed. The life branch was force-pushed or recreated.',
+      'state cannot be changed. The life branch has been deleted.',
+      200,
+    ]);
+  });
+
+  it('closes with its head or its base branch', async () => {
+    await branch('target');
+    await branch('by-head', { h: '1' });
+    const { data: byHead } = await open('by-head', { base: 'main' });
+    const { data: byBase } = await open('by-head', { base: 'target' });
+    await double.deleteBranch(fullName, 'target');
+    const state = async (pull_number: number) =>
+      (await octokit.pulls.get({ ...repo, pull_number })).data.state;
+    expect([await state(byHead.number), await state(byBase.number)]).toEqual(['open', 'closed']);
+    await octokit.git.deleteRef({ ...repo, ref: 'heads/by-head' });
+    expect(await state(byHead.number)).toBe('closed');
+  });
+
+  it('follows its branch when the app moves the ref', async () => {
+    await branch('moves');
+    const { data } = await open('moves');
+    const { data: tree } = await octokit.git.getTree({ ...repo, tree_sha: 'moves' });
+    const make = { ...repo, message: 'm', tree: tree.sha, parents: [data.head.sha] };
+    const { sha } = (await octokit.git.createCommit(make)).data;
+    await octokit.git.updateRef({ ...repo, ref: 'heads/moves', sha });
+    const moved = await octokit.pulls.get({ ...repo, pull_number: data.number });
+    const commits = await octokit.pulls.listCommits({ ...repo, pull_number: data.number });
+    expect([moved.data.head.sha, commits.data.map((c) => [c.sha, c.commit.verification?.verified])]).toEqual([
+      sha,
+      [
+        [data.head.sha, false],
+        [sha, true],
+      ],
+    ]);
+  });
+
+  it('is merged into its base and stays as it was', async () => {
+    await branch('merge-me', { m: '1' });
+    const { data } = await open('merge-me');
+    const { sha } = await double.mergePullRequest(fullName, data.number, { sender: 'zoe' });
+    const { data: merged } = await octokit.pulls.get({ ...repo, pull_number: data.number });
+    expect([merged.merged, merged.merge_commit_sha, merged.merged_by?.login, merged.changed_files]).toEqual([
+      true,
+      sha,
+      'zoe',
+      1,
+    ]);
+    expect((await double.refs(fullName, 'refs/heads/main'))['refs/heads/main']).toBe(sha);
+    expect((await double.pullRequests(fullName)).find((p) => p.number === data.number)?.merged).toBe(true);
+  });
+});
+
+describe('reading', () => {
+  it('lists files with patches, renames and binaries', async () => {
+    await double.commit(fullName, {
+      branch: 'files',
+      files: {
+        'a.txt': '1\ntwo\n3\n',
+        'old.txt': null,
+        'new.txt': 'same\nlines\nhere\n',
+        'gone.txt': null,
+        'bin.dat': Buffer.from([0, 255]),
+      },
+    });
+    const { data } = await open('files');
+    const files = await octokit.pulls.listFiles({ ...repo, pull_number: data.number });
+    expect(
+      files.data.map((f) => [f.filename, f.status, f.additions, f.deletions, f.patch, f.previous_filename]),
+    ).toEqual([
+      ['a.txt', 'modified', 1, 1, '@@ -1,3 +1,3 @@\n 1\n-2\n+two\n 3', undefined],
+      ['bin.dat', 'added', 0, 0, undefined, undefined],
+      ['gone.txt', 'removed', 0, 1, '@@ -1 +0,0 @@\n-x', undefined],
+      ['new.txt', 'renamed', 0, 0, undefined, 'old.txt'],
+    ]);
+    const compared = await octokit.repos.compareCommitsWithBasehead({ ...repo, basehead: 'main...files' });
+    expect(compared.data.files).toEqual(files.data);
+  });
+
+  it.each([
+    ['ahead', first, 'cmp', 'ahead', 1, 0],
+    ['behind', 'cmp', first, 'behind', 0, 1],
+    ['identical', 'cmp', 'cmp', 'identical', 0, 0],
+    ['diverged', 'cmp', 'cmp2', 'diverged', 1, 1],
+  ])('compares: %s', async (_, base, head, status, ahead, behind) => {
+    for (const name of ['cmp', 'cmp2']) {
+      await double.commit(fullName, { branch: name, files: { [name]: '1' }, parent: baseSha });
+    }
+    const name = (side: string) => (side === first ? baseSha : side);
+    const { data } = await octokit.repos.compareCommitsWithBasehead({
+      ...repo,
+      basehead: `${name(base)}...${name(head)}`,
+    });
+    expect([data.status, data.ahead_by, data.behind_by, data.merge_base_commit.sha]).toEqual([
+      status,
+      ahead,
+      behind,
+      status === 'identical' ? data.base_commit.sha : baseSha,
+    ]);
+  });
+
+  it('compares with 250 commits at most and refuses what is not there', async () => {
+    const rows = Array.from({ length: 251 }, (_, i) =>
+      [
+        `commit refs/heads/long`,
+        `committer m <m@example.com> ${1_700_000_000 + i} +0000`,
+        'data 1',
+        'x',
+      ].concat(i === 0 ? [`from ${baseSha}`] : []),
+    );
+    const input = `${rows.map((row) => row.join('\n')).join('\n')}\n`;
+    await execa('git', ['--git-dir', dir, 'fast-import', '--quiet', '--force'], { input });
+    const compare = (basehead: string) => octokit.repos.compareCommitsWithBasehead({ ...repo, basehead });
+    const { data } = await compare(`${baseSha}...long`);
+    expect([data.total_commits, data.commits.length]).toEqual([251, 250]);
+    expect([await outcome(compare('main...none')), await outcome(compare('main...nobody:x'))]).toEqual([
+      '404 Not Found',
+      '404 Not Found',
+    ]);
+  });
+});
+
+describe('checks of others', () => {
+  it('are listed as runs and suites; the combined status needs its own permission', async () => {
+    const headSha = await branch('checked');
+    await double.addCheckRun(fullName, { headSha, name: 'unit', conclusion: 'success' });
+    await double.addCheckRun(fullName, { headSha, name: 'lint', appId: 9 });
+    const ref = { ...repo, ref: headSha };
+    const suites = async () =>
+      (await octokit.checks.listSuitesForRef(ref)).data.check_suites.map((suite) => [
+        suite.app?.slug,
+        suite.status,
+        suite.conclusion,
+      ]);
+    expect(await suites()).toEqual([
+      ['github-actions', 'completed', 'success'],
+      ['app-9', 'queued', null],
+    ]);
+    await double.completeCheckSuite(fullName, { headSha, appId: 9, conclusion: 'failure' });
+    expect((await suites())[1]).toEqual(['app-9', 'completed', 'failure']);
+    const runs = await octokit.checks.listForRef(ref);
+    expect(runs.data.check_runs.map((run) => [run.name, run.conclusion, run.app?.slug])).toEqual([
+      ['lint', 'failure', 'app-9'],
+      ['unit', 'success', 'github-actions'],
+    ]);
+    expect(await outcome(octokit.repos.getCombinedStatusForRef(ref))).toBe(
+      '403 Resource not accessible by integration',
+    );
+    const token = await double.mintToken(fullName, { statuses: 'read' });
+    const reader = new Octokit({ baseUrl: double.apiUrl, auth: token, log: silent });
+    const { data } = await reader.repos.getCombinedStatusForRef(ref);
+    expect([data.state, data.total_count]).toEqual(['pending', 0]);
+  });
+});
