@@ -82,9 +82,10 @@ async function readIssue(
 }
 
 /** The columns of a task that say where it is done. */
-export function columnsOf(
-  place: Place,
-): Pick<NewTask, 'installationId' | 'repositoryId' | 'owner' | 'repo' | 'headSha' | 'baseSha' | 'baseRef'> & {
+export function columnsOf(place: Place): Pick<
+  NewTask,
+  'installationId' | 'repositoryId' | 'owner' | 'repo' | 'headSha' | 'baseSha' | 'baseRef'
+> & {
   targetRef: string;
   fork: boolean;
 } {

@@ -88,6 +88,9 @@ function joinFixes(given: readonly Command[]): Command[] {
   });
 }
 
+/** The commands that make a task of their name. */
+type TaskVerb = 'review' | 'fix' | 'triage' | 'batch';
+
 const onlyOn: Readonly<Partial<Record<Verb, 'pull' | 'issue'>>> = { review: 'pull', triage: 'issue' };
 
 /** The text of the answer; null where the task's own comment is the answer. */
@@ -98,8 +101,8 @@ async function run(at: Admitting, trigger: CommandTrigger, command: Command): Pr
   const where = onlyOn[verb];
   if (where === 'pull' && !isPull) return `\`/patchfleet ${verb}\` works on pull requests; this is an issue.`;
   if (where === 'issue' && isPull) return `\`/patchfleet ${verb}\` works on issues; this is a pull request.`;
-  const locked = (work: () => Promise<Task | string>) =>
-    at.store.withLock(`admit ${repository.id} ${issue}`, () => once(at, trigger, verb, work));
+  const locked = (kind: TaskVerb, work: () => Promise<Task | string>) =>
+    at.store.withLock(`admit ${repository.id} ${issue}`, () => once(at, trigger, kind, work));
   switch (verb) {
     case 'help':
       return renderHelp();
@@ -110,11 +113,11 @@ async function run(at: Admitting, trigger: CommandTrigger, command: Command): Pr
     case 'approve':
       return renderApproved(await approveTasks(at, trigger));
     case 'review':
-      return await locked(() => review(at, trigger));
+      return await locked(verb, () => review(at, trigger));
     case 'fix':
-      return await locked(() => fix(at, trigger, args));
+      return await locked(verb, () => fix(at, trigger, args));
     case 'triage':
-      return await locked(() => triage(at, trigger));
+      return await locked(verb, () => triage(at, trigger));
     case 'batch': {
       const label = readLabelArgument(args);
       if (label === null) return 'Say which issues: `/patchfleet batch label:NAME`.';
@@ -129,7 +132,7 @@ async function run(at: Admitting, trigger: CommandTrigger, command: Command): Pr
 async function once(
   at: Admitting,
   trigger: CommandTrigger,
-  kind: 'review' | 'fix' | 'triage' | 'batch',
+  kind: TaskVerb,
   work: () => Promise<Task | string>,
 ): Promise<string | null> {
   const earlier = await at.store.tasks.ofPull(trigger.repository.id, trigger.issue);

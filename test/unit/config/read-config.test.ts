@@ -129,7 +129,7 @@ describe('the repository file', () => {
       ['f:1: the file is larger than 128 KiB. Valid: a smaller file'],
     ],
   ])('with %s is refused, naming key, line and a valid value', (_name, text, expected) => {
-    expect(problems(readRepositoryConfig(text, ['ops']))).toEqual(expected);
+    expect(problems(readRepositoryConfig(text, agents))).toEqual(expected);
   });
 
   it('is refused when its aliases unfold without bound', () => {
