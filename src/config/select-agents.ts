@@ -1,5 +1,5 @@
 import { PatchfleetError } from '../domain/failure.ts';
-import type { AgentConfig } from './agent-config.ts';
+import type { AgentConfig, ModelAgentConfig } from './agent-config.ts';
 import { type RepositoryConfig, repositoryConfigPath } from './repository-config.ts';
 
 /**
@@ -39,4 +39,30 @@ export function findAgent(
   if (found === undefined)
     throw new PatchfleetError('config_invalid', `the agent \`${name}\` is no longer configured`);
   return found;
+}
+
+/** The agent that writes fixes: the first of `fix.agents`, else the operator's first model agent. */
+export function selectFixAgent(
+  operatorAgents: readonly AgentConfig[],
+  repository: RepositoryConfig,
+): ModelAgentConfig {
+  const [wanted] = repository.fix.agents ?? [];
+  if (wanted === undefined) return selectModelAgent(operatorAgents);
+  const agent = operatorAgents.find(({ name }) => name === wanted);
+  if (agent?.kind === 'model') return agent;
+  const models = operatorAgents.filter(({ kind }) => kind === 'model').map(({ name }) => `\`${name}\``);
+  throw new PatchfleetError(
+    'config_invalid',
+    `${repositoryConfigPath}: fix.agents: there is no model agent \`${wanted}\`; valid: ${models.join(', ') || 'none is configured'}`,
+  );
+}
+
+/** The agent that plans and triages: the operator's first model agent. */
+export function selectModelAgent(operatorAgents: readonly AgentConfig[]): ModelAgentConfig {
+  const agent = operatorAgents.find((each) => each.kind === 'model');
+  if (agent?.kind === 'model') return agent;
+  throw new PatchfleetError(
+    'config_invalid',
+    'this needs a model and no model agent is configured; name one under `agents` in the operator file',
+  );
 }

@@ -4,10 +4,13 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { asGitHubFailure } from './classify-error.ts';
 import { createInstallationAuth } from './installation-auth.ts';
 import { createPacing, shouldWait } from './pacing.ts';
-import { mayCommand } from './permissions.ts';
+import { mayCommand, mayLabel } from './permissions.ts';
 import type { GitHub, InstallationClient } from './port.ts';
+import { pullOfBranch, readChecks } from './read-checks.ts';
+import { openIssues, readIssue } from './read-issue.ts';
 import { readLabels, readOpenIssues } from './read-issues.ts';
 import { readPullRequest } from './read-pull-request.ts';
+import { readBranch, readRepository } from './read-repository.ts';
 import { readTextFile } from './read-text-file.ts';
 import { createTokenSource } from './token-source.ts';
 
@@ -118,8 +121,32 @@ export function createGitHubApp(options: GitHubAppOptions): GitHubApp {
       await orFail('the labels could not be read', readLabels(clientOf(repository), repository)),
     readOpenIssues: async (repository) =>
       await orFail('the issues could not be read', readOpenIssues(clientOf(repository), repository)),
+    readRepository: async (repository) =>
+      await orFail('the repository could not be read', readRepository(clientOf(repository), repository)),
+    readBranch: async (repository, branch) =>
+      await orFail('the branch could not be read', readBranch(clientOf(repository), repository, branch)),
+    readIssue: async (repository, number) =>
+      await orFail('the issue could not be read', readIssue(clientOf(repository), repository, number)),
+    openIssues: async (repository, label, max) =>
+      await orFail(
+        'the issues could not be listed',
+        openIssues(clientOf(repository), repository, label, max),
+      ),
+    pullOfBranch: async (repository, branch) =>
+      await orFail(
+        'the pull requests could not be listed',
+        pullOfBranch(clientOf(repository), repository, branch),
+      ),
+    readChecks: async (repository, commit) => {
+      const { id } = await github.self();
+      return await orFail(
+        'the check runs could not be read',
+        readChecks(clientOf(repository), repository, commit, id),
+      );
+    },
     mayCommand: (repository, login, userType) =>
       mayCommand(clientOf(repository), repository, login, userType),
+    mayLabel: (repository, login, userType) => mayLabel(clientOf(repository), repository, login, userType),
   };
 
   return {

@@ -2,6 +2,10 @@ import type { RepositoryRef } from '../domain/task.ts';
 import { classifyError } from './classify-error.ts';
 import type { CommandPermission, InstallationClient } from './port.ts';
 
+type Permission = Awaited<
+  ReturnType<InstallationClient['rest']['repos']['getCollaboratorPermissionLevel']>
+>['data'];
+
 /**
  * Asks GitHub whether the user may write to the repository. `author_association` is not used: it misleads
  * both ways. Apps, bots and organisations may not; neither may anybody when the question fails.
@@ -11,6 +15,39 @@ export async function mayCommand(
   repository: RepositoryRef,
   login: string,
   userType: string,
+): Promise<CommandPermission> {
+  return await ask(client, repository, login, userType, writes);
+}
+
+/** Whether the user may label issues: triage or more. The coarse level shows triage as `read`. */
+export async function mayLabel(
+  client: InstallationClient,
+  repository: RepositoryRef,
+  login: string,
+  userType: string,
+): Promise<CommandPermission> {
+  return await ask(
+    client,
+    repository,
+    login,
+    userType,
+    (data) =>
+      writes(data) ||
+      ['triage', 'maintain'].includes(data.role_name) ||
+      data.user?.permissions?.triage === true,
+  );
+}
+
+function writes({ permission }: Permission): boolean {
+  return permission === 'admin' || permission === 'write';
+}
+
+async function ask(
+  client: InstallationClient,
+  repository: RepositoryRef,
+  login: string,
+  userType: string,
+  isEnough: (data: Permission) => boolean,
 ): Promise<CommandPermission> {
   if (userType !== 'User' || login.endsWith('[bot]')) {
     return { allowed: false, level: null, reason: `${userType} accounts may not give commands` };
@@ -22,8 +59,7 @@ export async function mayCommand(
       username: login,
     });
     const level = data.permission;
-    const allowed = level === 'admin' || level === 'write';
-    return { allowed, level, reason: `has ${level} permission` };
+    return { allowed: isEnough(data), level, reason: `has ${level} permission` };
   } catch (error) {
     return { allowed: false, level: null, reason: whyUnknown(error) };
   }

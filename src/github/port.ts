@@ -32,6 +32,22 @@ export interface GitHub {
    * fails with `github_unavailable` or `github_refused`; `retryAfterMs` of the error says when to come back.
    */
   readPullRequest(repository: RepositoryRef, number: number): Promise<PullRequestNow | string>;
+  /** The repository as GitHub has it now; a text that says why, where there is none under that id. */
+  readRepository(repository: RepositoryRef): Promise<RepositoryNow | string>;
+  /** Head commit of a branch; null where there is no such branch, or no commit at all. */
+  readBranch(repository: RepositoryRef, branch: string): Promise<string | null>;
+  /** The issue (or the issue side of a pull request) as GitHub has it now; a text where there is none. */
+  readIssue(repository: RepositoryRef, number: number): Promise<IssueNow | string>;
+  /** Open issues with that label, no pull requests, by number; at most `max`, and whether there are more. */
+  openIssues(
+    repository: RepositoryRef,
+    label: string,
+    max: number,
+  ): Promise<{ readonly issues: readonly IssueNow[]; readonly more: boolean }>;
+  /** Number of the open pull request from that branch of the repository itself; null: there is none. */
+  pullOfBranch(repository: RepositoryRef, branch: string): Promise<number | null>;
+  /** What other apps' newest check runs say of a commit. */
+  readChecks(repository: RepositoryRef, commit: string): Promise<ChecksNow>;
   /** A text file of that commit; a reason where it is there but no text. Null: there is no such file. */
   readTextFile(
     repository: RepositoryRef,
@@ -40,6 +56,8 @@ export interface GitHub {
   ): Promise<{ readonly text: string } | { readonly refused: string } | null>;
   /** Never rejects: what cannot be learned is a no. */
   mayCommand(repository: RepositoryRef, login: string, userType: string): Promise<CommandPermission>;
+  /** Whether the user may label issues (triage or more). As {@link mayCommand} it never rejects. */
+  mayLabel(repository: RepositoryRef, login: string, userType: string): Promise<CommandPermission>;
 }
 
 /** Who may give commands, and why or why not, for the audit record. */
@@ -58,8 +76,38 @@ export interface PullRequestNow {
   readonly headSha: string;
   readonly baseSha: string;
   readonly baseRef: string;
+  /** Branch of the head, in the repository itself or in a fork. */
+  readonly headRef: string;
+  /** The head is in another repository, or in one that is gone. */
+  readonly fork: boolean;
+  readonly archived: boolean;
+  /** Login; empty where the account is gone. */
+  readonly author: string;
   readonly title: string;
   readonly body: string;
+}
+
+export interface RepositoryNow {
+  readonly repository: RepositoryRef;
+  readonly defaultBranch: string;
+  readonly archived: boolean;
+}
+
+export interface IssueNow {
+  readonly number: number;
+  readonly open: boolean;
+  readonly isPull: boolean;
+  /** Login; empty where the account is gone. */
+  readonly author: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+export interface ChecksNow {
+  /** Names of check runs that failed, sorted, each once. */
+  readonly failing: readonly string[];
+  /** Some have not ended. */
+  readonly pending: boolean;
 }
 
 /** A bare repository on the host that follows one GitHub repository. */

@@ -1,6 +1,7 @@
 import type { RepositoryRef } from '../domain/task.ts';
 import { classifyError } from './classify-error.ts';
 import type { InstallationClient, PullRequestNow } from './port.ts';
+import { storable } from './storable.ts';
 
 /**
  * Events come late, doubled and out of order: what counts is what GitHub says now. A text instead, where
@@ -27,6 +28,11 @@ export async function readPullRequest(
       headSha: head.sha,
       baseSha: base.sha,
       baseRef: base.ref,
+      headRef: head.ref,
+      // The description says that the head has a repository; it has none once its fork was deleted.
+      fork: (head.repo as { id: number } | null)?.id !== base.repo.id,
+      archived: base.repo.archived,
+      author: data.user?.login ?? '',
       title: storable(data.title),
       body: storable(data.body ?? ''),
     };
@@ -34,9 +40,4 @@ export async function readPullRequest(
     if (classifyError(error)?.status === 404) return 'the pull request is gone';
     throw error;
   }
-}
-
-/** Postgres stores any text but U+0000. */
-function storable(text: string): string {
-  return text.replaceAll('\0', '\uFFFD');
 }

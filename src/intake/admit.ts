@@ -1,9 +1,21 @@
 import { PatchfleetError, toFailure } from '../domain/failure.ts';
 import type { Delivery } from '../store/port.ts';
+import {
+  type AdmissionPorts,
+  type Admitting,
+  admitted,
+  ignoredFor,
+  type Settlement,
+} from './admission-ports.ts';
+import { admitLabel } from './admit-label.ts';
 import { openReview } from './open-review.ts';
 import { readRepositoryFile } from './read-repository-file.ts';
-import { type AdmissionPorts, runCommands } from './run-commands.ts';
-import { readTrigger, type TriggerDecision } from './triggers.ts';
+import { admitIssue } from './request-triage.ts';
+import { runCommands } from './run-commands.ts';
+import { startCampaigns } from './start-campaigns.ts';
+import type { TriggerOf } from './trigger-decision.ts';
+import { readTrigger } from './triggers.ts';
+import { watchChecks } from './watch-checks.ts';
 
 export interface Admission {
   /**
@@ -12,11 +24,6 @@ export interface Admission {
    * `failed` with its reason. Safe to run twice at once for one delivery.
    */
   admit(deliveryId: string, signal: AbortSignal): Promise<void>;
-}
-
-interface Settlement {
-  readonly status: 'admitted' | 'ignored';
-  readonly reason: string | null;
 }
 
 /** Tries a delivery gets before it is given up; with {@link pauseAfter} that is over half an hour. */
@@ -47,7 +54,7 @@ export function createAdmission(ports: AdmissionPorts & { readonly now?: () => n
       const tries = await store.deliveries.begin(deliveryId);
       try {
         signal.throwIfAborted();
-        const { status, reason } = await settlementOf(ports, delivery);
+        const { status, reason } = await settlementOf({ ...ports, delivery, signal, now });
         await store.deliveries.settle(deliveryId, status, reason);
         log.info({ delivery: deliveryId, event: delivery.event, status, reason }, 'delivery admitted');
       } catch (error) {
@@ -85,41 +92,43 @@ function retryAfterOf(error: unknown): number | null {
   return typeof error.retryAfterMs === 'number' ? error.retryAfterMs : null;
 }
 
-async function settlementOf(ports: AdmissionPorts, delivery: Delivery): Promise<Settlement> {
-  const self = await ports.github.self();
-  const trigger = readTrigger(delivery.event, JSON.parse(delivery.body), self);
+async function settlementOf(at: Admitting): Promise<Settlement> {
+  const self = await at.github.self();
+  const trigger = readTrigger(at.delivery.event, JSON.parse(at.delivery.body), self);
   switch (trigger.kind) {
     case 'ignored':
-      return { status: 'ignored', reason: trigger.reason };
+      return ignoredFor(trigger.reason);
     case 'pull_request':
-      return await ports.store.withLock(`admit ${trigger.repository.id} ${trigger.pull}`, () =>
-        admitPullRequest(ports, trigger, delivery),
+      return await at.store.withLock(`admit ${trigger.repository.id} ${trigger.pull}`, () =>
+        admitPullRequest(at, trigger),
       );
     case 'commands':
-      return await runCommands(ports, trigger, delivery);
+      return await runCommands(at, trigger);
+    case 'label':
+      return await admitLabel(at, trigger);
+    case 'issue_opened':
+      return await admitIssue(at, trigger);
+    case 'push':
+      return await at.store.withLock(`campaigns ${trigger.repository.id}`, () => startCampaigns(at, trigger));
+    case 'checks_failed':
+      return await watchChecks(at, trigger);
   }
 }
 
 /** Under the lock of the pull request: of two admissions at once, the one that reads later also writes later. */
-async function admitPullRequest(
-  ports: AdmissionPorts,
-  trigger: Extract<TriggerDecision, { kind: 'pull_request' }>,
-  delivery: Delivery,
-): Promise<Settlement> {
-  const ignored = (reason: string): Settlement => ({ status: 'ignored', reason });
-  const pull = await ports.github.readPullRequest(trigger.repository, trigger.pull);
-  if (typeof pull === 'string') return ignored(pull);
-  if (!pull.open) return ignored('the pull request is closed');
-  const names = ports.operatorConfig.agents.map((agent) => agent.name);
-  const file = await readRepositoryFile(ports.github, pull, names);
-  if (file.config?.review.enabled === false) return ignored('review.enabled is false');
-  if (pull.draft && file.config?.review.drafts !== true) return ignored('the pull request is a draft');
+async function admitPullRequest(at: Admitting, trigger: TriggerOf<'pull_request'>): Promise<Settlement> {
+  const pull = await at.github.readPullRequest(trigger.repository, trigger.pull);
+  if (typeof pull === 'string') return ignoredFor(pull);
+  if (!pull.open) return ignoredFor('the pull request is closed');
+  const file = await readRepositoryFile(at.github, pull, at.operatorConfig.agents);
+  if (file.config?.review.enabled === false) return ignoredFor('review.enabled is false');
+  if (pull.draft && file.config?.review.drafts !== true) return ignoredFor('the pull request is a draft');
   const { action: name, actor } = trigger;
   await openReview(
-    ports,
+    at,
     pull,
-    { kind: 'pull_request', name, actor, deliveryId: delivery.id, commentId: null },
+    { kind: 'pull_request', name, actor, deliveryId: at.delivery.id, commentId: null },
     file,
   );
-  return { status: 'admitted', reason: null };
+  return admitted;
 }

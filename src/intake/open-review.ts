@@ -4,9 +4,7 @@ import type { Trigger } from '../domain/task.ts';
 import type { PullRequestNow } from '../github/port.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store, Task } from '../store/port.ts';
-
-/** People wait for commands; lower runs first. */
-const priorities = { command: 10, pull_request: 20 } as const;
+import { askForNext, priorities } from './start-task.ts';
 
 /**
  * Makes the review task of the pull request's current head, unless that trigger already made it, and asks for
@@ -20,7 +18,7 @@ export async function openReview(
 ): Promise<{ task: Task; created: boolean }> {
   const { store, queue } = ports;
   const { repository } = pull;
-  const priority = trigger.kind === 'command' ? priorities.command : priorities.pull_request;
+  const priority = trigger.kind === 'command' ? priorities.request : priorities.event;
   const create = (key: string) =>
     store.tasks.create({
       kind: 'review',
@@ -49,8 +47,7 @@ export async function openReview(
     result = await create(`${head}:after:${result.task.id}`);
   }
   const { task, created, superseded } = result;
-  if (task.phase === 'planning') await queue.enqueue('plan', task.id, { priority });
-  if (task.phase !== 'finished') await queue.enqueue('publish', task.id, { priority });
+  await askForNext(ports, task);
   for (const id of superseded) await queue.enqueue('publish', id);
   return { task, created };
 }

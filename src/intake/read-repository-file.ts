@@ -1,23 +1,26 @@
+import type { AgentConfig } from '../config/agent-config.ts';
 import { readRepositoryConfig } from '../config/read-repository-config.ts';
 import { formatProblem, type Problem } from '../config/read-yaml-config.ts';
 import { type RepositoryConfig, repositoryConfigPath } from '../config/repository-config.ts';
 import type { Failure } from '../domain/failure.ts';
-import type { GitHub, PullRequestNow } from '../github/port.ts';
+import type { RepositoryRef } from '../domain/task.ts';
+import type { GitHub } from '../github/port.ts';
 
 export type RepositoryFile =
   | { readonly config: RepositoryConfig; readonly failure: null }
   | { readonly config: null; readonly failure: Failure };
 
 /**
- * The repository file as it is at the base commit of the pull request. Missing: the defaults. Broken: a
- * failure that lists every problem with key, line and a valid value. Rejects when GitHub cannot be asked.
+ * The repository file as it is at `baseSha`, a commit of a branch of the repository itself. Missing: the
+ * defaults. Broken: a failure that lists every problem with key, line and a valid value. Rejects when GitHub
+ * cannot be asked.
  */
 export async function readRepositoryFile(
   github: GitHub,
-  pull: PullRequestNow,
-  operatorAgents: readonly string[],
+  { repository, baseSha }: { readonly repository: RepositoryRef; readonly baseSha: string },
+  operatorAgents: readonly AgentConfig[],
 ): Promise<RepositoryFile> {
-  const file = await github.readTextFile(pull.repository, pull.baseSha, repositoryConfigPath);
+  const file = await github.readTextFile(repository, baseSha, repositoryConfigPath);
   if (file !== null && 'refused' in file) {
     return broken([{ key: '', line: 1, column: 1, message: file.refused, valid: 'a YAML file' }]);
   }

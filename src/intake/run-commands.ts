@@ -1,137 +1,175 @@
-import type { OperatorConfig } from '../config/operator-config.ts';
-import type { GitHub } from '../github/port.ts';
-import type { Publisher } from '../publishing/port.ts';
-import type { Queue } from '../scheduling/port.ts';
-import type { Delivery, Store } from '../store/port.ts';
-import type { Logger } from '../telemetry/log.ts';
+import type { Trigger } from '../domain/task.ts';
+import type { Task } from '../store/port.ts';
+import { type Admitting, admitted, ignoredFor, type Settlement } from './admission-ports.ts';
+import { approveTasks, cancelTasks } from './cancel-tasks.ts';
 import type { Command } from './command-grammar.ts';
+import { holdFix } from './hold-fix.ts';
 import { openReview } from './open-review.ts';
 import { readRepositoryFile } from './read-repository-file.ts';
-import { isVerb, renderCancelled, renderHelp, renderStatus, renderUnknown } from './render-replies.ts';
-import type { TriggerDecision } from './triggers.ts';
+import { readSubject } from './read-subject.ts';
+import {
+  isVerb,
+  renderApproved,
+  renderCancelled,
+  renderHelp,
+  renderStatus,
+  renderUnknown,
+  type Verb,
+} from './render-replies.ts';
+import { readLabelArgument, requestBatch } from './request-batch.ts';
+import { requestFix } from './request-fix.ts';
+import { requestTriage } from './request-triage.ts';
+import { askForNext, priorities } from './start-task.ts';
+import type { TriggerOf } from './trigger-decision.ts';
 
-export interface AdmissionPorts {
-  readonly store: Pick<Store, 'deliveries' | 'tasks' | 'audit' | 'withLock'>;
-  readonly queue: Queue;
-  readonly github: GitHub;
-  readonly publisher: Publisher;
-  readonly operatorConfig: Pick<OperatorConfig, 'agents'>;
-  readonly log: Logger;
-}
-
-export type CommandTrigger = Extract<TriggerDecision, { kind: 'commands' }>;
+type CommandTrigger = TriggerOf<'commands'>;
 
 /**
  * Acts on the commands of one comment, in order, and answers them in one comment. The text was frozen by the
  * delivery: editing the comment later changes nothing. Safe to repeat after a failure half-way.
  */
-export async function runCommands(
-  ports: AdmissionPorts,
-  trigger: CommandTrigger,
-  delivery: Delivery,
-): Promise<{ status: 'admitted' | 'ignored'; reason: string | null }> {
-  const { store, publisher, log } = ports;
+export async function runCommands(at: Admitting, trigger: CommandTrigger): Promise<Settlement> {
+  const { store, publisher, log } = at;
   const { repository, actor, commentId } = trigger;
-  const permission = await ports.github.mayCommand(repository, actor, trigger.actorType);
+  const commands = joinFixes(trigger.commands);
+  const permission = await at.github.mayCommand(repository, actor, trigger.actorType);
   const react = async (content: 'eyes' | 'confused') => {
     await publisher.react(repository, commentId, content).catch((error: unknown) => {
       log.warn({ err: error, commentId }, 'a reaction could not be given');
     });
   };
-  await store.audit.record({
-    actor,
-    action: permission.allowed ? 'command.allowed' : 'command.denied',
-    subject: `${repository.owner}/${repository.name}#${trigger.issue}`,
-    detail: {
-      delivery: delivery.id,
-      commentId,
-      commands: trigger.commands.map(({ verb, args }) => `${verb} ${args}`.trim().replaceAll('\0', '\uFFFD')),
-      level: permission.level,
-      reason: permission.reason,
-    },
-  });
+  const record = (action: 'allowed' | 'denied' | 'held', reason: string) =>
+    store.audit.record({
+      actor,
+      action: `command.${action}`,
+      subject: `${repository.owner}/${repository.name}#${trigger.issue}`,
+      detail: {
+        delivery: at.delivery.id,
+        commentId,
+        commands: commands.map(({ verb, args }) => `${verb} ${args}`.trim()),
+        level: permission.level,
+        reason,
+      },
+    });
   if (!permission.allowed) {
-    await react('confused');
-    return { status: 'ignored', reason: `${actor} may not give commands: ${permission.reason}` };
+    const fix = commands.find(({ verb }) => verb === 'fix');
+    // Where the permission could not be learned nothing is done, not even that.
+    const denied =
+      fix === undefined || permission.level === null
+        ? permission.reason
+        : await holdFix(at, trigger, fix.args).then((why) => why && `${permission.reason}; ${why}`);
+    await record(denied === null ? 'held' : 'denied', denied ?? permission.reason);
+    await react(denied === null ? 'eyes' : 'confused');
+    return denied === null
+      ? { status: 'admitted', reason: 'waits for an approval' }
+      : ignoredFor(`${actor} may not give commands: ${denied}`);
   }
+  await record('allowed', permission.reason);
   await react('eyes');
   const replies: string[] = [];
-  for (const command of trigger.commands) {
-    const reply = await run(ports, trigger, delivery, command);
+  for (const command of commands) {
+    const reply = await run(at, trigger, command);
     if (reply !== null && !replies.includes(reply)) replies.push(reply);
   }
   if (replies.length > 0) {
     await publisher.reply(repository, trigger.issue, commentId, replies.join('\n\n---\n\n'));
   }
-  return { status: 'admitted', reason: null };
+  return admitted;
 }
+
+/** Postgres stores no U+0000. A comment makes one fix: its `fix` lines are one request, where the first stands. */
+function joinFixes(given: readonly Command[]): Command[] {
+  const commands = given.map(({ verb, args }) => ({ verb, args: args.replaceAll('\0', '\uFFFD') }));
+  const fixes = commands.filter(({ verb }) => verb === 'fix');
+  const args = fixes.flatMap((fix) => (fix.args === '' ? [] : [fix.args])).join('\n');
+  return commands.flatMap((command) => {
+    if (command.verb !== 'fix') return [command];
+    return command === fixes[0] ? [{ verb: 'fix', args }] : [];
+  });
+}
+
+/** The commands that make a task of their name. */
+type TaskVerb = 'review' | 'fix' | 'triage' | 'batch';
+
+const onlyOn: Readonly<Partial<Record<Verb, 'pull' | 'issue'>>> = { review: 'pull', triage: 'issue' };
 
 /** The text of the answer; null where the task's own comment is the answer. */
-async function run(
-  ports: AdmissionPorts,
-  trigger: CommandTrigger,
-  delivery: Delivery,
-  command: Command,
-): Promise<string | null> {
-  const { verb } = command;
+async function run(at: Admitting, trigger: CommandTrigger, command: Command): Promise<string | null> {
+  const { verb, args } = command;
+  const { repository, issue, isPull } = trigger;
   if (!isVerb(verb)) return renderUnknown(verb);
-  if (verb === 'help') return renderHelp();
-  if (!trigger.isPull && verb !== 'status') {
-    return `\`/patchfleet ${verb}\` works on pull requests; this is an issue.`;
+  const where = onlyOn[verb];
+  if (where === 'pull' && !isPull) return `\`/patchfleet ${verb}\` works on pull requests; this is an issue.`;
+  if (where === 'issue' && isPull) return `\`/patchfleet ${verb}\` works on issues; this is a pull request.`;
+  const locked = (kind: TaskVerb, work: () => Promise<Task | string>) =>
+    at.store.withLock(`admit ${repository.id} ${issue}`, () => once(at, trigger, kind, work));
+  switch (verb) {
+    case 'help':
+      return renderHelp();
+    case 'status':
+      return renderStatus(await at.store.tasks.ofPull(repository.id, issue));
+    case 'cancel':
+      return renderCancelled(await cancelTasks(at, trigger));
+    case 'approve':
+      return renderApproved(await approveTasks(at, trigger));
+    case 'review':
+      return await locked(verb, () => review(at, trigger));
+    case 'fix':
+      return await locked(verb, () => fix(at, trigger, args));
+    case 'triage':
+      return await locked(verb, () => triage(at, trigger));
+    case 'batch': {
+      const label = readLabelArgument(args);
+      if (label === null) return 'Say which issues: `/patchfleet batch label:NAME`.';
+      return await at.store.withLock(`batch ${repository.id}`, () =>
+        once(at, trigger, verb, () => requestBatch(at, trigger, label, triggerOf(at, trigger, verb))),
+      );
+    }
   }
-  if (verb === 'status') {
-    return renderStatus(await ports.store.tasks.ofPull(trigger.repository.id, trigger.issue));
-  }
-  if (verb === 'cancel') return renderCancelled(await cancel(ports, trigger, delivery));
-  return await ports.store.withLock(`admit ${trigger.repository.id} ${trigger.issue}`, () =>
-    review(ports, trigger, delivery),
-  );
 }
 
-async function review(
-  ports: AdmissionPorts,
+/** Does the work unless this comment has its task already: admission is repeated, perhaps on a newer head. */
+async function once(
+  at: Admitting,
   trigger: CommandTrigger,
-  delivery: Delivery,
+  kind: TaskVerb,
+  work: () => Promise<Task | string>,
 ): Promise<string | null> {
-  const { store } = ports;
-  const earlier = await store.tasks.ofPull(trigger.repository.id, trigger.issue);
-  // A repeated admission, perhaps on a newer head: the comment has its task already.
-  const known = earlier.find((task) => task.trigger.commentId === trigger.commentId);
+  const earlier = await at.store.tasks.ofPull(trigger.repository.id, trigger.issue);
+  const known = earlier.find((task) => task.kind === kind && task.trigger.commentId === trigger.commentId);
   if (known !== undefined) {
-    if (known.phase === 'planning') await ports.queue.enqueue('plan', known.id, { priority: known.priority });
-    if (known.phase !== 'finished')
-      await ports.queue.enqueue('publish', known.id, { priority: known.priority });
+    await askForNext(at, known);
     return null;
   }
-  const pull = await ports.github.readPullRequest(trigger.repository, trigger.issue);
-  if (typeof pull === 'string') return `No review: ${pull}.`;
-  if (!pull.open) return 'No review: the pull request is closed.';
-  const names = ports.operatorConfig.agents.map((agent) => agent.name);
-  const file = await readRepositoryFile(ports.github, pull, names);
-  const { actor, commentId } = trigger;
-  await openReview(
-    ports,
-    pull,
-    { kind: 'command', name: 'review', actor, deliveryId: delivery.id, commentId },
-    file,
-  );
-  return null;
+  const made = await work();
+  return typeof made === 'string' ? `No ${kind}: ${made}.` : null;
 }
 
-/** Settles the reviews that were open when the command came; returns their heads. */
-async function cancel(ports: AdmissionPorts, trigger: CommandTrigger, delivery: Delivery): Promise<string[]> {
-  const { store, queue } = ports;
-  // Names the comment, so that a repeated admission knows what it cancelled the first time.
-  const detail = `by ${trigger.actor}, in comment ${trigger.commentId}`;
-  const heads: string[] = [];
-  for (const task of await store.tasks.ofPull(trigger.repository.id, trigger.issue)) {
-    const open = task.phase === 'planning' || task.phase === 'running';
-    if (open && task.createdAt <= delivery.receivedAt) {
-      if (await store.tasks.settle(task.id, 'cancelled', { code: 'cancelled', detail }))
-        heads.push(task.headSha);
-    } else if (task.outcome === 'cancelled' && task.failure?.detail === detail) heads.push(task.headSha);
-    else continue;
-    await queue.enqueue('publish', task.id, { priority: 10 });
-  }
-  return heads;
+function triggerOf(at: Admitting, { actor, commentId }: CommandTrigger, name: Verb): Trigger {
+  return { kind: 'command', name, actor, deliveryId: at.delivery.id, commentId };
+}
+
+async function review(at: Admitting, trigger: CommandTrigger): Promise<Task | string> {
+  const pull = await at.github.readPullRequest(trigger.repository, trigger.issue);
+  if (typeof pull === 'string') return pull;
+  if (!pull.open) return 'the pull request is closed';
+  const file = await readRepositoryFile(at.github, pull, at.operatorConfig.agents);
+  return (await openReview(at, pull, triggerOf(at, trigger, 'review'), file)).task;
+}
+
+async function fix(at: Admitting, trigger: CommandTrigger, what: string): Promise<Task | string> {
+  const subject = await readSubject(at.github, trigger.repository, trigger.issue, trigger.isPull);
+  if (typeof subject === 'string') return subject;
+  const keyEnd = String(trigger.commentId);
+  return await requestFix(at, subject, { keyEnd, what, trigger: triggerOf(at, trigger, 'fix'), held: false });
+}
+
+async function triage(at: Admitting, trigger: CommandTrigger): Promise<Task | string> {
+  const subject = await readSubject(at.github, trigger.repository, trigger.issue, false);
+  if (typeof subject === 'string') return subject;
+  return await requestTriage(at, subject, {
+    keyEnd: String(trigger.commentId),
+    trigger: triggerOf(at, trigger, 'triage'),
+    priority: priorities.request,
+  });
 }

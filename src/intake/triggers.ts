@@ -1,64 +1,59 @@
 import { z } from 'zod';
-import type { RepositoryRef } from '../domain/task.ts';
-import { type Command, parseCommands } from './command-grammar.ts';
+import { parseCommands } from './command-grammar.ts';
+import { readCheckRun, readCheckSuite, readPush } from './read-branch-events.ts';
+import { ignored, lacking, type TriggerDecision } from './trigger-decision.ts';
+import {
+  isBot,
+  issueCommentPayload,
+  issueLabelPayload,
+  issuePayload,
+  pullLabelPayload,
+  pullRequestPayload,
+  repositoryOf,
+} from './trigger-payloads.ts';
 
-/** What a delivery asks for, read from its payload alone. Payloads are data from outside: nothing in them is believed. */
-export type TriggerDecision =
-  | { readonly kind: 'ignored'; readonly reason: string }
-  | {
-      readonly kind: 'pull_request';
-      readonly action: string;
-      readonly repository: RepositoryRef;
-      readonly pull: number;
-      readonly actor: string;
-    }
-  | {
-      readonly kind: 'commands';
-      readonly commands: readonly Command[];
-      readonly repository: RepositoryRef;
-      /** Number of the issue or pull request. */
-      readonly issue: number;
-      readonly isPull: boolean;
-      readonly commentId: number;
-      readonly actor: string;
-      readonly actorType: string;
-    };
+/** The actions of pull requests that ask for a review. */
+export const reviewActions = ['opened', 'synchronize', 'reopened', 'ready_for_review'] as const;
 
-/** The events of app.yml, with the actions that ask for something. */
+/** The events of app.yml, with the actions that ask for something; a push has none. */
 export const handledEvents = {
-  pull_request: ['opened', 'synchronize', 'reopened', 'ready_for_review'],
+  pull_request: [...reviewActions, 'labeled'],
   issue_comment: ['created'],
-} as const satisfies Record<string, readonly string[]>;
+  issues: ['opened', 'labeled'],
+  push: null,
+  check_suite: ['completed'],
+  check_run: ['completed'],
+} as const satisfies Record<string, readonly string[] | null>;
 
-const id = z.int().positive();
-const user = z.object({ login: z.string().min(1).max(200), type: z.string().max(40) });
-const common = {
-  action: z.string(),
-  installation: z.object({ id }),
-  repository: z.object({ id, name: z.string().min(1), owner: z.object({ login: z.string().min(1) }) }),
-  sender: user,
-};
-const pullRequestPayload = z.object({ ...common, pull_request: z.object({ number: id }) });
-const issueCommentPayload = z.object({
-  ...common,
-  issue: z.object({ number: id, pull_request: z.object({}).nullish() }),
-  comment: z.object({
-    id,
-    body: z.string(),
-    user,
-    performed_via_github_app: z.object({ id }).nullish(),
-  }),
-});
+/** Labels that ask for work, by name in lower case: GitHub's labels ignore case. */
+export const requestLabels: ReadonlyMap<string, 'fix' | 'batch'> = new Map([
+  ['patchfleet:fix', 'fix'],
+  ['patchfleet:batch', 'batch'],
+]);
 
 /** `self`: the app's own id. What the app caused itself never triggers, and neither do bots (it is one). */
 export function readTrigger(event: string, payload: unknown, self: { readonly id: number }): TriggerDecision {
   if (!Object.hasOwn(handledEvents, event)) return ignored(`the event ${event} asks for nothing`);
-  const actions: readonly string[] = handledEvents[event as keyof typeof handledEvents];
+  const handled = event as keyof typeof handledEvents;
+  const actions: readonly string[] | null = handledEvents[handled];
   const action = z.object({ action: z.string() }).safeParse(payload).data?.action;
-  if (action === undefined || !actions.includes(action)) {
+  if (actions !== null && (action === undefined || !actions.includes(action))) {
     return ignored(`${event} with the action ${action ?? '(none)'} asks for nothing`);
   }
-  return event === 'pull_request' ? readPullRequest(payload) : readComment(payload, self);
+  switch (handled) {
+    case 'pull_request':
+      return action === 'labeled' ? readPullLabel(payload) : readPullRequest(payload);
+    case 'issue_comment':
+      return readComment(payload, self);
+    case 'issues':
+      return action === 'labeled' ? readIssueLabel(payload) : readIssue(payload);
+    case 'push':
+      return readPush(payload);
+    case 'check_suite':
+      return readCheckSuite(payload, self);
+    case 'check_run':
+      return readCheckRun(payload, self);
+  }
 }
 
 function readPullRequest(payload: unknown): TriggerDecision {
@@ -71,6 +66,60 @@ function readPullRequest(payload: unknown): TriggerDecision {
     action: data.action,
     repository: repositoryOf(data),
     pull: data.pull_request.number,
+    actor: sender.login,
+  };
+}
+
+function readPullLabel(payload: unknown): TriggerDecision {
+  const { data, error } = pullLabelPayload.safeParse(payload);
+  if (data === undefined) return lacking(error);
+  const { pull_request: pull } = data;
+  return readLabel(data, { ...pull, isPull: true, headSha: pull.head.sha });
+}
+
+function readIssueLabel(payload: unknown): TriggerDecision {
+  const { data, error } = issueLabelPayload.safeParse(payload);
+  if (data === undefined) return lacking(error);
+  const { issue } = data;
+  return readLabel(data, { ...issue, isPull: issue.pull_request != null, headSha: null });
+}
+
+function readLabel(
+  data: { sender: { login: string; type: string }; label: { name: string } } & Parameters<
+    typeof repositoryOf
+  >[0],
+  subject: { number: number; state: string; updated_at: string; isPull: boolean; headSha: string | null },
+): TriggerDecision {
+  const { sender } = data;
+  const label = requestLabels.get(data.label.name.toLowerCase());
+  if (label === undefined) return ignored('a label that asks for nothing');
+  if (isBot(sender)) return ignored(`caused by the bot ${sender.login}`);
+  if (subject.state === 'closed') return ignored('a label on something closed asks for nothing');
+  if (label === 'batch' && subject.isPull) return ignored('batches are of issues; this is a pull request');
+  return {
+    kind: 'label',
+    label,
+    repository: repositoryOf(data),
+    number: subject.number,
+    isPull: subject.isPull,
+    at: subject.updated_at,
+    headSha: subject.headSha,
+    actor: sender.login,
+    actorType: sender.type,
+  };
+}
+
+function readIssue(payload: unknown): TriggerDecision {
+  const { data, error } = issuePayload.safeParse(payload);
+  if (data === undefined) return lacking(error);
+  const { sender, issue } = data;
+  for (const who of issue.user === null ? [sender] : [sender, issue.user]) {
+    if (isBot(who)) return ignored(`caused by the bot ${who.login}`);
+  }
+  return {
+    kind: 'issue_opened',
+    repository: repositoryOf(data),
+    number: issue.number,
     actor: sender.login,
   };
 }
@@ -96,30 +145,4 @@ function readComment(payload: unknown, self: { id: number }): TriggerDecision {
     actor: sender.login,
     actorType: sender.type,
   };
-}
-
-function isBot(who: z.infer<typeof user>): boolean {
-  return who.type === 'Bot' || who.login.endsWith('[bot]');
-}
-
-function repositoryOf(payload: {
-  installation: { id: number };
-  repository: { id: number; name: string; owner: { login: string } };
-}): RepositoryRef {
-  const { installation, repository } = payload;
-  return {
-    installationId: installation.id,
-    id: repository.id,
-    owner: repository.owner.login,
-    name: repository.name,
-  };
-}
-
-function ignored(reason: string): TriggerDecision {
-  return { kind: 'ignored', reason };
-}
-
-function lacking(error: z.ZodError): TriggerDecision {
-  const paths = error.issues.map((issue) => issue.path.join('.')).slice(0, 5);
-  return ignored(`the payload lacks ${paths.join(', ')}`);
 }

@@ -1,7 +1,8 @@
 import type { PlannerAgent } from '../agents/port.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/operator-config.ts';
-import { type RepositoryConfig, repositoryConfigPath } from '../config/repository-config.ts';
+import type { RepositoryConfig } from '../config/repository-config.ts';
+import { selectFixAgent, selectModelAgent } from '../config/select-agents.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Plan } from '../domain/matrix.ts';
 import type { RepositoryRef, SubjectIssue, TaskKind } from '../domain/task.ts';
@@ -51,7 +52,8 @@ export function createChangePlanner(deps: {
   return {
     async plan(request, signal) {
       const { kind, config, limits, subject } = request;
-      const agent = chooseAgent(request);
+      const agent =
+        kind === 'triage' ? selectModelAgent(request.agents) : selectFixAgent(request.agents, config);
       if (kind === 'triage') return planned(planTriage({ subject, agent: agent.name, limits }), request, 0);
       const files = await readTree(await deps.mirrors.open(request.repository), request, signal);
       signal.throwIfAborted();
@@ -82,21 +84,6 @@ async function readTree(mirror: Mirror, request: ChangeRequest, signal: AbortSig
     await mirror.fetchPullRequest(subject.number, headSha, baseSha, signal);
   else await mirror.fetchCommit(headSha, targetRef, signal);
   return mirror.listTree(headSha);
-}
-
-/** The agent that writes is the first that `fix.agents` names; else the first model agent, as for a triage. */
-function chooseAgent({ kind, config, agents }: ChangeRequest): AgentConfig {
-  const models = agents.filter((agent) => agent.kind === 'model');
-  const wanted = kind === 'triage' ? undefined : config.fix.agents?.[0];
-  const chosen = wanted === undefined ? models[0] : models.find((agent) => agent.name === wanted);
-  if (chosen !== undefined) return chosen;
-  const names = models.map((agent) => `\`${agent.name}\``).join(', ') || 'none is configured';
-  throw new PatchfleetError(
-    'config_invalid',
-    wanted === undefined
-      ? 'no model agent is configured by the operator, and commands cannot do this'
-      : `${repositoryConfigPath}: fix.agents: there is no model agent \`${wanted}\`; valid: ${names}`,
-  );
 }
 
 /** As a review's plan is told: nothing of a diff is covered or skipped here. */

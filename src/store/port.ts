@@ -98,8 +98,10 @@ export interface Tasks {
    */
   create(task: NewTask): Promise<{ task: Task; created: boolean; superseded: string[] }>;
   get(id: string): Promise<Task | null>;
-  /** Newest first. */
+  /** Of that issue or pull request, and the batches that have the issue. Newest first. */
   ofPull(repositoryId: number, number: number): Promise<Task[]>;
+  /** Those that wait for an approval, oldest first. */
+  heldIn(repositoryId: number): Promise<Task[]>;
   /**
    * Settles an open task: outcome set, phase `publishing`, open subtasks and live attempts cancelled, all
    * in one transaction. False when it was settled already.

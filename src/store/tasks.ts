@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { and, desc, eq, inArray, lte, ne, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
 import { gatherIssue } from './gather-issue.ts';
 import type { Task, Tasks } from './port.ts';
@@ -40,8 +40,23 @@ export function createTasks(db: Database): Tasks {
       db
         .select()
         .from(tasks)
-        .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.number, number)))
+        .where(
+          and(
+            eq(tasks.repositoryId, repositoryId),
+            or(
+              eq(tasks.number, number),
+              and(eq(tasks.kind, 'batch'), sql`${tasks.issues} @> ${JSON.stringify([{ number }])}::jsonb`),
+            ),
+          ),
+        )
         .orderBy(desc(tasks.createdAt), desc(tasks.id)),
+
+    heldIn: (repositoryId) =>
+      db
+        .select()
+        .from(tasks)
+        .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.phase, 'held'), isNull(tasks.startAfter)))
+        .orderBy(asc(tasks.createdAt), asc(tasks.id)),
 
     settle: (id, outcome, failure) => db.transaction((tx) => settle(tx, id, outcome, failure)),
 

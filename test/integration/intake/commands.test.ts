@@ -64,12 +64,12 @@ describe('admission of commands', () => {
 
   it('answers status with a table of the newest tasks', async () => {
     const { pull, say } = await open();
-    expect((await say('/patchfleet status')).replies[0]?.body).toBe(
-      'There was no review of this pull request yet.',
-    );
+    expect((await say('/patchfleet status')).replies[0]?.body).toBe('Nothing was asked for here yet.');
     await say('/patchfleet review');
     expect((await say('/patchfleet status')).replies[0]?.body).toMatch(
-      new RegExp(`\\| \`${pull.headSha.slice(0, 12)}\` \\| planning \\|  \\| review by \`mona\` \\| `),
+      new RegExp(
+        `\\| review \\| \`${pull.headSha.slice(0, 12)}\` \\| planning \\|  \\| review by \`mona\` \\| `,
+      ),
     );
   });
 
@@ -89,14 +89,14 @@ describe('admission of commands', () => {
     await world.database.pool.query(`update deliveries set status = 'received' where id = $1`, [row.id]);
     await world.admit(row.id);
     expect(world.replies.at(-1)?.body).toBe(text);
-    expect((await say('/patchfleet cancel')).replies[0]?.body).toBe('There is no open review to cancel.');
+    expect((await say('/patchfleet cancel')).replies[0]?.body).toBe('There is nothing open to cancel.');
   });
 
   it('answers help, and an unknown command with the nearest one, in one comment', async () => {
     const { say } = await open();
     const { replies } = await say('/patchfleet help\n/patchfleet reveiw');
     expect(replies).toHaveLength(1);
-    expect(replies[0]?.body).toContain('- `/patchfleet cancel`: stop the reviews');
+    expect(replies[0]?.body).toContain('- `/patchfleet cancel`: stop what is still open here');
     expect(replies[0]?.body).toContain('There is no command `reveiw`. Did you mean `/patchfleet review`?');
   });
 

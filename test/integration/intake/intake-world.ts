@@ -6,6 +6,7 @@ import { operatorConfigSchema } from '../../../src/config/operator-config.ts';
 import { createGitHubApp } from '../../../src/github/app.ts';
 import { createAdmission } from '../../../src/intake/admit.ts';
 import { createReceiver } from '../../../src/intake/receive.ts';
+import type { Publisher } from '../../../src/publishing/port.ts';
 import type { Queue } from '../../../src/scheduling/port.ts';
 import type { Delivery, Store } from '../../../src/store/port.ts';
 import { createStore } from '../../../src/store/store.ts';
@@ -39,20 +40,28 @@ export async function openIntakeWorld() {
   const asked: string[] = [];
   const replies: Reply[] = [];
   const reactions: string[] = [];
+  const published: string[] = [];
+  const reports: unknown[] = [];
   const queue: Queue = {
-    enqueue: async (kind, id) => void asked.push(`${kind} ${id}`),
+    enqueue: async (kind, id, options) =>
+      void asked.push(`${kind} ${id}${options?.delayMs === undefined ? '' : ` in ${options.delayMs} ms`}`),
     enqueueRun: async (id) => void asked.push(`run ${id}`),
   };
   const store: Store = createStore(database, { taskTokens: 1_000_000, onError: () => {} });
-  const publisher = {
-    publish: async () => {},
+  const publisher: Publisher = {
+    publish: async (id) => void published.push(id),
     react: async (_repository: unknown, commentId: number, content: string) =>
       void reactions.push(`${content} ${commentId}`),
     reply: async (_repository: unknown, issue: number, commentId: number, body: string) =>
       void replies.push({ issue, commentId, body }),
+    reportCi: async (taskId, { pull, headSha, failing }) =>
+      void reports.push({ taskId, pull, headSha, failing }),
   };
   const operatorConfig = operatorConfigSchema.parse({
-    agents: [{ name: 'lint', kind: 'command', command: ['lint'], format: 'lines' }],
+    agents: [
+      { name: 'lint', kind: 'command', command: ['lint'], format: 'lines' },
+      { name: 'writer', kind: 'model' },
+    ],
   });
   const clock = { aheadMs: 0 };
   const admission = createAdmission({
@@ -91,15 +100,23 @@ export async function openIntakeWorld() {
     asked,
     replies,
     reactions,
+    published,
+    reports,
     errors,
     hookUrl: `${server.url}/api/github/webhooks`,
-    /** A repository of its own with one file; `mona` may write, `guest` may read. */
+    /** A repository of its own with one file; `mona` may write, `tri` may triage, `guest` may read. */
     async repository(files: Record<string, string> = {}) {
       const fullName = `octo/r${randomBytes(4).toString('hex')}`;
       const made = await github.createRepository({ fullName, files: { 'a.js': 'one\n', ...files } });
       await github.setPermission(fullName, 'mona', 'write');
+      await github.setPermission(fullName, 'tri', 'triage');
       await github.setPermission(fullName, 'guest', 'read');
       return made;
+    },
+    /** Admits the delivery again, as if its first admission had been cut off. */
+    async readmit(id: string): Promise<Delivery> {
+      await database.pool.query(`update deliveries set status = 'received' where id = $1`, [id]);
+      return await this.admit(id);
     },
     /** Admits the delivery and returns its row as it is afterwards. */
     async admit(id: string): Promise<Delivery> {

@@ -10,6 +10,11 @@ function problems(read: Read<unknown>): string[] {
 
 const command = 'name: lint\n    kind: command\n    command: [lint]\n    format: lines';
 
+const agents = [
+  { name: 'ops', kind: 'command' },
+  { name: 'writer', kind: 'model' },
+] as const;
+
 describe('the repository file', () => {
   it.each([
     ['missing', null],
@@ -22,7 +27,7 @@ describe('the repository file', () => {
   it('is read', () => {
     const read = readRepositoryConfig(
       `review:\n  fail_on: never\n  agents: [lint, ops]\ncommands:\n  - ${command}\n`,
-      ['ops'],
+      agents,
     );
     expect(read.ok && [read.value.review.fail_on, read.value.commands[0]?.success_codes]).toEqual([
       'never',
@@ -51,12 +56,16 @@ describe('the repository file', () => {
     [
       'an unknown key',
       'reviews: {}',
-      ['f:1: `reviews`: unknown key `reviews`. Valid: did you mean `review`? Known keys: review, commands'],
+      [
+        'f:1: `reviews`: unknown key `reviews`. Valid: did you mean `review`? Known keys: review, verify, fix, triage, batch, campaigns, commands',
+      ],
     ],
     [
       'an unknown key like no other',
       'xyzzy: 1',
-      ['f:1: `xyzzy`: unknown key `xyzzy`. Valid: Known keys: review, commands'],
+      [
+        'f:1: `xyzzy`: unknown key `xyzzy`. Valid: Known keys: review, verify, fix, triage, batch, campaigns, commands',
+      ],
     ],
     [
       'a missing key, at its parent',
@@ -94,17 +103,38 @@ describe('the repository file', () => {
     [
       'a name of the operator',
       `commands:\n  - ${command.replace('lint\n', 'ops\n')}`,
-      ['f:2: `commands[0].name`: the agent name `ops` is used twice. Valid: a name other than ops'],
+      ['f:2: `commands[0].name`: the agent name `ops` is used twice. Valid: a name other than ops, writer'],
     ],
     [
       'an agent that does not exist',
       'review:\n  agents:\n    - ops\n    - osp',
-      ['f:4: `review.agents[1]`: there is no agent `osp`. Valid: did you mean `ops`? Known agents: ops'],
+      [
+        'f:4: `review.agents[1]`: there is no agent `osp`. Valid: did you mean `ops`? Known agents: ops, writer',
+      ],
+    ],
+    [
+      'a fixer that does not exist',
+      'fix: {agents: [writre]}',
+      [
+        'f:1: `fix.agents[0]`: there is no agent `writre`. Valid: did you mean `writer`? Known model agents: writer',
+      ],
+    ],
+    [
+      'a fixer that is no model',
+      'fix:\n  agents: [ops]',
+      ['f:2: `fix.agents[0]`: the agent `ops` is no model agent. Valid: Known model agents: writer'],
+    ],
+    [
+      'a campaign named twice',
+      'campaigns:\n  - &c {name: docs, branch: main, instruction: x}\n  - {name: docs, branch: next, instruction: y}',
+      ['f:3: `campaigns[1].name`: the campaign name `docs` is used twice. Valid: a name of its own'],
     ],
     [
       'a list at the top',
       '- a',
-      ['f:1: ["a"] is not valid. Valid: a mapping with the keys review, commands'],
+      [
+        'f:1: ["a"] is not valid. Valid: a mapping with the keys review, verify, fix, triage, batch, campaigns, commands',
+      ],
     ],
     [
       'broken YAML',
@@ -129,7 +159,7 @@ describe('the repository file', () => {
       ['f:1: the file is larger than 128 KiB. Valid: a smaller file'],
     ],
   ])('with %s is refused, naming key, line and a valid value', (_name, text, expected) => {
-    expect(problems(readRepositoryConfig(text, ['ops']))).toEqual(expected);
+    expect(problems(readRepositoryConfig(text, agents))).toEqual(expected);
   });
 
   it('is refused when its aliases unfold without bound', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { handledEvents, readTrigger } from '../../../src/intake/triggers.ts';
+import { handledEvents, readTrigger, reviewActions } from '../../../src/intake/triggers.ts';
 import { webhookExamples } from '../../support/webhook-examples.ts';
 
 const self = { id: 42 };
@@ -25,7 +25,7 @@ const comment = (body: string, change: object = {}, more: object = {}) => ({
 });
 
 describe('triggers', () => {
-  it.each(handledEvents.pull_request)('the pull request event %s asks for a review', (action) => {
+  it.each(reviewActions)('the pull request event %s asks for a review', (action) => {
     expect(readTrigger('pull_request', pull(action), self)).toEqual({
       kind: 'pull_request',
       action,
@@ -56,9 +56,108 @@ describe('triggers', () => {
     expect(readTrigger('issue_comment', payload, self).kind).toBe('commands');
   });
 
+  const issue = { number: 3, state: 'open', updated_at: '2026-01-02T03:04:05Z', user: mona };
+  const sha = 'a'.repeat(40);
+  const onPull = { number: 3, state: 'open', updated_at: issue.updated_at, head: { sha } };
+  const labelled = (name: string, change: object = {}) => ({
+    action: 'labeled',
+    ...common,
+    label: { name },
+    issue,
+    ...change,
+  });
+  const by = { actor: 'mona', actorType: 'User' };
+
+  it.each([
+    ['issues', labelled('patchfleet:fix'), { label: 'fix', isPull: false, headSha: null }],
+    ['issues', labelled('Patchfleet:Batch'), { label: 'batch', isPull: false, headSha: null }],
+    [
+      'pull_request',
+      { ...labelled('patchfleet:fix'), issue: undefined, pull_request: onPull },
+      { label: 'fix', isPull: true, headSha: sha },
+    ],
+  ])(
+    'a label of %s asks for what it names, with its time and the head that was seen',
+    (event, payload, more) => {
+      expect(readTrigger(event, payload, self)).toEqual({
+        kind: 'label',
+        repository: ref,
+        number: 3,
+        at: issue.updated_at,
+        ...by,
+        ...more,
+      });
+    },
+  );
+
+  it('a new issue may be triaged', () => {
+    expect(readTrigger('issues', { action: 'opened', ...common, issue }, self)).toEqual({
+      kind: 'issue_opened',
+      repository: ref,
+      number: 3,
+      actor: 'mona',
+    });
+  });
+
+  const push = (change: object = {}) => ({
+    ...common,
+    repository: { ...repository, default_branch: 'main' },
+    ref: 'refs/heads/feature/x',
+    after: sha,
+    deleted: false,
+    commits: [{ message: 'Change' }],
+    head_commit: { message: 'Change' },
+    ...change,
+  });
+
+  it('a push to a branch may start campaigns', () => {
+    expect(readTrigger('push', push(), self)).toEqual({
+      kind: 'push',
+      repository: ref,
+      branch: 'feature/x',
+      defaultBranch: 'main',
+      after: sha,
+      actor: 'mona',
+    });
+  });
+
+  const taskId = '0b5e0a0e-3f0f-4c37-9a51-1f6b1b0a9c11';
+  const checks = (change: object = {}) => ({
+    app: { id: 43 },
+    conclusion: 'failure',
+    head_sha: sha,
+    head_branch: `patchfleet/${taskId}`,
+    ...change,
+  });
+  const suite = (change: object = {}) => ({
+    action: 'completed',
+    ...common,
+    sender: { login: 'ci[bot]', type: 'Bot' },
+    check_suite: checks(change),
+  });
+
+  it('checks of another app that fail on a branch of ours are watched, whoever reports them', () => {
+    const expected = {
+      kind: 'checks_failed',
+      repository: ref,
+      taskId,
+      branch: `patchfleet/${taskId}`,
+      headSha: sha,
+      isSuite: true,
+    };
+    expect(readTrigger('check_suite', suite(), self)).toEqual(expected);
+    const run = {
+      ...suite(),
+      check_run: { ...checks({ conclusion: 'timed_out' }), check_suite: checks() },
+    };
+    expect(readTrigger('check_run', run, self)).toEqual({ ...expected, isSuite: false });
+    const branch = `patchfleet/${taskId}-12`;
+    expect(readTrigger('check_suite', suite({ head_branch: branch }), self)).toEqual({ ...expected, branch });
+  });
+
   const bot = { login: 'x[bot]', type: 'Bot' };
   it.each([
-    ['another event', 'push', { action: 'opened' }, 'the event push asks for nothing'],
+    ['another event', 'star', { action: 'created' }, 'the event star asks for nothing'],
     ['an event named like a method', 'toString', {}, 'the event toString asks for nothing'],
     [
       'another action',
@@ -112,11 +211,72 @@ describe('triggers', () => {
       { ...comment('/patchfleet review'), action: 'edited' },
       'issue_comment with the action edited asks for nothing',
     ],
+    ['another label', 'issues', labelled('bug'), 'a label that asks for nothing'],
+    [
+      'a label put by a bot',
+      'issues',
+      labelled('patchfleet:fix', { sender: bot }),
+      'caused by the bot x[bot]',
+    ],
+    [
+      'a label on a closed issue',
+      'issues',
+      labelled('patchfleet:fix', { issue: { ...issue, state: 'closed' } }),
+      'a label on something closed asks for nothing',
+    ],
+    [
+      'a batch label on a pull request',
+      'pull_request',
+      labelled('patchfleet:batch', { pull_request: onPull }),
+      'batches are of issues; this is a pull request',
+    ],
+    [
+      'a removed label',
+      'issues',
+      { ...labelled('patchfleet:fix'), action: 'unlabeled' },
+      'issues with the action unlabeled asks for nothing',
+    ],
+    [
+      'an issue opened by a bot',
+      'issues',
+      { action: 'opened', ...common, issue: { ...issue, user: bot } },
+      'caused by the bot x[bot]',
+    ],
+    ['a pushed tag', 'push', push({ ref: 'refs/tags/v1' }), 'a push to no branch'],
+    ['a deleted branch', 'push', push({ deleted: true, after: '0'.repeat(40) }), 'the branch was deleted'],
+    ['a bot’s own push', 'push', push({ sender: bot }), 'caused by the bot x[bot]'],
+    [
+      'a push that merges our work',
+      'push',
+      push({ commits: [{ message: 'Fix\n\nPatchfleet-Task: 1' }, { message: 'Merge' }] }),
+      'a push of our own work',
+    ],
+    [
+      'a squash of our work',
+      'push',
+      push({ head_commit: { message: 'Fix (#3)\n\n* Fix\n\nPatchfleet-Task: 1' } }),
+      'a push of our own work',
+    ],
+    ['checks that passed', 'check_suite', suite({ conclusion: 'success' }), 'the checks ended as success'],
+    [
+      'checks that were cancelled',
+      'check_suite',
+      suite({ conclusion: 'cancelled' }),
+      'the checks ended as cancelled',
+    ],
+    ['our own checks', 'check_suite', suite({ app: { id: 42 } }), 'a check of this app'],
+    ['checks of a fork', 'check_suite', suite({ head_branch: null }), 'checks of a branch that is not ours'],
+    [
+      'checks of another branch',
+      'check_suite',
+      suite({ head_branch: `patchfleet/${taskId}0` }),
+      'checks of a branch that is not ours',
+    ],
   ])('%s is ignored', (_name, event, payload, reason) => {
     expect(readTrigger(event, payload, self)).toEqual({ kind: 'ignored', reason });
   });
 
-  it('of all example payloads of GitHub only those of the handled actions of pull requests ask for work', () => {
+  it('of all example payloads of GitHub only those ask for work that a trigger is for', () => {
     const asking: string[] = [];
     for (const { name, examples } of webhookExamples) {
       for (const payload of examples) {
@@ -125,7 +285,7 @@ describe('triggers', () => {
       }
     }
     expect([...new Set(asking)].sort()).toEqual(
-      [...handledEvents.pull_request].sort().map((action) => `pull_request ${action} pull_request`),
+      [...reviewActions.map((action) => `pull_request ${action} pull_request`), 'push undefined push'].sort(),
     );
   });
 });
@@ -133,6 +293,7 @@ describe('triggers', () => {
 describe('app.yml', () => {
   it('asks for the events that are handled and the permissions that are used, and no others', () => {
     const manifest = parse(readFileSync(new URL('../../../app.yml', import.meta.url), 'utf8'));
+    // Webhooks need no more than these: `push` reading contents, `issues` reading issues, checks reading checks.
     expect([manifest.default_events, manifest.default_permissions]).toEqual([
       Object.keys(handledEvents),
       { checks: 'write', contents: 'write', issues: 'write', pull_requests: 'write', metadata: 'read' },

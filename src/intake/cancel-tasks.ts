@@ -1,0 +1,34 @@
+import type { Task } from '../store/port.ts';
+import type { Admitting } from './admission-ports.ts';
+import type { TriggerOf } from './trigger-decision.ts';
+
+/** Settles what was open here when the command came; returns it. Says the same again when it is repeated. */
+export async function cancelTasks(at: Admitting, trigger: TriggerOf<'commands'>): Promise<Task[]> {
+  const { store, queue, delivery } = at;
+  // Names the comment, so that a repeated admission knows what it cancelled the first time.
+  const detail = `by ${trigger.actor}, in comment ${trigger.commentId}`;
+  const cancelled: Task[] = [];
+  for (const task of await store.tasks.ofPull(trigger.repository.id, trigger.issue)) {
+    if (task.outcome === null && task.createdAt <= delivery.receivedAt) {
+      if (await store.tasks.settle(task.id, 'cancelled', { code: 'cancelled', detail })) cancelled.push(task);
+    } else if (task.outcome === 'cancelled' && task.failure?.detail === detail) cancelled.push(task);
+    else continue;
+    await queue.enqueue('publish', task.id, { priority: 10 });
+  }
+  return cancelled;
+}
+
+/** Lets what waits for an approval here begin; returns it. */
+export async function approveTasks(at: Admitting, trigger: TriggerOf<'commands'>): Promise<Task[]> {
+  const { store, queue } = at;
+  const { repository, issue } = trigger;
+  const waiting = (await store.tasks.heldIn(repository.id)).filter((task) => task.number === issue);
+  const approved: Task[] = [];
+  for (const task of waiting) {
+    if (!(await store.tasks.release(task.id))) continue;
+    approved.push(task);
+    await queue.enqueue('plan', task.id, { priority: task.priority });
+    await queue.enqueue('publish', task.id, { priority: task.priority });
+  }
+  return approved;
+}
