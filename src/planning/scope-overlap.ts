@@ -6,6 +6,8 @@ import { isGlob, literalWhereItExists } from '../domain/scope.ts';
 export interface Scope {
   /** Existing files that it covers, in the order of the tree. */
   readonly covers: readonly string[];
+  /** The same, to look them up. */
+  readonly covered: ReadonlySet<string>;
   /** Each pattern as every sequence of segments it may stand for. */
   readonly shapes: readonly (readonly Segment[])[];
 }
@@ -39,8 +41,10 @@ export function scopeOf(
   const globs = patterns.map((pattern) => readPattern(pattern, existing));
   const literal = new Set(patterns);
   const matchers = globs.filter(isGlob).map((glob) => picomatch(glob, options));
+  const covers = files.filter((path) => literal.has(path) || matchers.some((matches) => matches(path)));
   return {
-    covers: files.filter((path) => literal.has(path) || matchers.some((matches) => matches(path))),
+    covers,
+    covered: new Set(covers),
     shapes: globs.flatMap((glob, index) => {
       const pattern = patterns[index] ?? '';
       // What is spelled like a glob may also be meant as the name of a new file.
@@ -53,8 +57,7 @@ export function scopeOf(
 
 /** True where a file could be in both. Never false where one could; true now and then where none can. */
 export function scopesOverlap(a: Scope, b: Scope): boolean {
-  const covered = new Set(a.covers);
-  if (b.covers.some((path) => covered.has(path))) return true;
+  if (b.covers.some((path) => a.covered.has(path))) return true;
   return a.shapes.some((left) => b.shapes.some((right) => shapesMeet(left, right)));
 }
 
