@@ -92,7 +92,12 @@ interface Found {
 
 async function findGreen(search: Search): Promise<Found> {
   const targetTree = await search.mirror.treeOf(search.targetSha);
-  const merge = createMerge(search.mirror);
+  const mergeByGit = createMerge(search.mirror);
+  const merge: Merge = async (tree, patch) => {
+    search.context.signal.throwIfAborted();
+    search.context.onProgress();
+    return await mergeByGit(tree, patch);
+  };
   const leftOut: LeftOut[] = [];
   let eligible: MergePatch[] = [];
   for (const patch of search.patches.toSorted((a, b) => a.row - b.row)) {
