@@ -24,8 +24,10 @@ export interface Subject extends Place {
   readonly author: string;
 }
 
+type Reads = Pick<GitHub, 'readRepository' | 'readBranch' | 'readIssue' | 'readPullRequest'>;
+
 /** The head of the default branch; a text that says why nothing can be done there. */
-export async function readDefaultBranch(github: GitHub, repository: RepositoryRef): Promise<Place | string> {
+export async function readDefaultBranch(github: Reads, repository: RepositoryRef): Promise<Place | string> {
   const now = await github.readRepository(repository);
   if (typeof now === 'string') return now;
   if (now.archived) return 'the repository is archived';
@@ -44,7 +46,7 @@ export async function readDefaultBranch(github: GitHub, repository: RepositoryRe
 
 /** What the number is about; a text that says why nothing can be done for it, found before anything is spent. */
 export async function readSubject(
-  github: GitHub,
+  github: Reads,
   repository: RepositoryRef,
   number: number,
   isPull: boolean,
@@ -52,11 +54,7 @@ export async function readSubject(
   return isPull ? await readPull(github, repository, number) : await readIssue(github, repository, number);
 }
 
-async function readPull(
-  github: GitHub,
-  repository: RepositoryRef,
-  number: number,
-): Promise<Subject | string> {
+async function readPull(github: Reads, repository: RepositoryRef, number: number): Promise<Subject | string> {
   const pull = await github.readPullRequest(repository, number);
   if (typeof pull === 'string') return pull;
   if (pull.archived) return 'the repository is archived';
@@ -67,7 +65,7 @@ async function readPull(
 }
 
 async function readIssue(
-  github: GitHub,
+  github: Reads,
   repository: RepositoryRef,
   number: number,
 ): Promise<Subject | string> {
