@@ -1,6 +1,7 @@
 import type { RepositoryRef, SubjectIssue } from '../domain/task.ts';
 import type { GitHub, IssueNow } from '../github/port.ts';
 import type { NewTask } from '../store/port.ts';
+import type { Words } from './trigger-decision.ts';
 
 /** Where work starts from and goes to, as GitHub has it now. */
 export interface Place {
@@ -44,14 +45,20 @@ export async function readDefaultBranch(github: Reads, repository: RepositoryRef
   };
 }
 
-/** What the number is about; a text that says why nothing can be done for it, found before anything is spent. */
+/**
+ * What the number is about, in the words that were there when it was asked; a text that says why nothing
+ * can be done for it, found before anything is spent.
+ */
 export async function readSubject(
   github: Reads,
   repository: RepositoryRef,
   number: number,
   isPull: boolean,
+  words: Words | null,
 ): Promise<Subject | string> {
-  return isPull ? await readPull(github, repository, number) : await readIssue(github, repository, number);
+  const read = isPull ? readPull : readIssue;
+  const subject = await read(github, repository, number);
+  return typeof subject === 'string' ? subject : { ...subject, ...words };
 }
 
 async function readPull(github: Reads, repository: RepositoryRef, number: number): Promise<Subject | string> {

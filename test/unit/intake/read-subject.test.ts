@@ -27,14 +27,14 @@ interface Has {
   readonly issue?: IssueNow | string;
   readonly pull?: PullRequestNow | string;
 }
-const read = (has: Has, isPull: boolean) => {
+const read = (has: Has, isPull: boolean, words: { title: string; body: string } | null = null) => {
   const github: Pick<GitHub, 'readRepository' | 'readBranch' | 'readIssue' | 'readPullRequest'> = {
     readRepository: async () => has.repository ?? now,
     readBranch: async () => (has.head === undefined ? 'c' : has.head),
     readIssue: async () => has.issue ?? issue,
     readPullRequest: async () => has.pull ?? pull,
   };
-  return readSubject(github, repository, 3, isPull);
+  return readSubject(github, repository, 3, isPull, words);
 };
 
 describe('what a request is about', () => {
@@ -64,6 +64,11 @@ describe('what a request is about', () => {
       fork: true,
       ...text,
     });
+  });
+
+  it('is in the words that were there when it was asked', async () => {
+    const words = { title: 'Then', body: '' };
+    expect([await read({}, false, words), await read({}, true, words)]).toMatchObject([words, words]);
   });
 
   const archived = 'the repository is archived';
