@@ -99,7 +99,10 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
 
   const finishRow = async (task: Task, row: number, work: Work, summary = `Did row ${row}.`) => {
     const { id } = await rowOf(task, row);
-    if (isFailure(work)) return end(id, { status: 'failed', failure: work });
+    if (isFailure(work)) {
+      await end(id, { status: 'failed', failure: work });
+      return;
+    }
     await end(id, { status: 'succeeded', summary });
     if (Object.keys(work).length === 0) return;
     const target = (await mirror.fetchBranch('main', base.signal)) ?? '';
