@@ -158,6 +158,59 @@ describe('a target that moved', () => {
   });
 });
 
+describe('the head of a fork that moved', () => {
+  it('is integrated again; the patch is for the new head', async () => {
+    const { double, mirror, signal } = fixture;
+    const pull = await double.openPullRequest(repoName, {
+      branch: 'theirs',
+      fork: 'mallory',
+      files: { 'f.ts': 'f\n' },
+    });
+    const fetch = (headSha: string) => mirror.fetchPullRequest(pull.number, headSha, pull.baseSha, signal);
+    await fetch(pull.headSha);
+    const task = await fixture.addTask({
+      ...{ subject: 'pull_request', number: pull.number, targetRef: 'theirs', fork: true },
+    });
+    await fixture.plan(task, [null]);
+    await fixture.finishRow(task, 0, work);
+    await fixture.integrate(task, 1, work, { merged: [0], onto: pull.headSha });
+    await fixture.settle(task);
+    const { headSha } = await double.pushToPullRequest(repoName, pull.number, { files: { 'g.ts': 'g\n' } });
+    await fixture.publish(task);
+    expect([await fixture.phase(task), await fixture.ours(pull.number)]).toEqual(['running', []]);
+    await fetch(headSha);
+    await fixture.integrate(task, 1, work, { merged: [0], onto: headSha });
+    await fixture.settle(task);
+    await fixture.publish(task);
+    const [patch, told] = await fixture.ours(pull.number);
+    expect(patch).toContain(`The patch for ${headSha.slice(0, 12)}`);
+    expect(told).toContain('the patch is in [a comment](');
+    expect(await fixture.phase(task)).toBe('finished');
+  });
+});
+
+describe('a candidate that this mirror lacks', () => {
+  it('is made again, and given up by name in the end', async () => {
+    const { database } = fixture;
+    const task = await ready();
+    const lose = async (rounds: number) => {
+      const [row] = await database.db.select().from(candidates).where(eq(candidates.taskId, task.id));
+      if (row === undefined) throw new Error('no candidate');
+      const candidate = { ...row.candidate, commit: 'e'.repeat(40) };
+      await database.db.update(candidates).set({ candidate, rounds }).where(eq(candidates.taskId, task.id));
+    };
+    await lose(1);
+    await fixture.publish(task);
+    expect(await fixture.phase(task)).toBe('running');
+    await fixture.integrate(task, 1, work, { merged: [0] });
+    await lose(5);
+    await fixture.settle(task);
+    await fixture.publish(task);
+    expect(await fixture.phase(task)).toBe('finished');
+    expect(await fixture.ours(task.number)).toEqual([expect.stringContaining('is not in this mirror')]);
+  });
+});
+
 describe('a branch that is there already', () => {
   it('is left as it is where it holds something else', async () => {
     const { double } = fixture;
