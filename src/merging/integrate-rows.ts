@@ -25,7 +25,7 @@ export function createRowIntegrator(deps: {
     const rows = rowsBefore(view, row);
     const patches = await patchesOf(deps.readArtifact, mirror, view, rows, context.signal);
     const titles = new Map(rows.map(({ row: number, title }) => [number, title]));
-    return deps.integrator.integrate({
+    const candidate = await deps.integrator.integrate({
       mirror,
       targetRef: task.targetRef,
       patches,
@@ -36,6 +36,7 @@ export function createRowIntegrator(deps: {
       message: (merged) => merged.map((number) => titles.get(number) ?? '').join('\n'),
       context,
     });
+    return { ...candidate, checks: context.commands.map(({ name }) => name) };
   };
 }
 

@@ -30,7 +30,7 @@ export interface Integrator {
    * Merges what can be merged onto the target's present head and is green there. The candidate is one commit
    * whose parent is that head. `github_refused` when the branch is gone; what verifying throws.
    */
-  integrate(request: IntegrationRequest): Promise<Candidate>;
+  integrate(request: IntegrationRequest): Promise<Omit<Candidate, 'checks'>>;
 }
 
 /** Verifications of one candidate and its parts; beyond it, who is at fault stays unknown and nothing is published. */

@@ -61,6 +61,8 @@ export interface Candidate {
   readonly merged: readonly number[];
   readonly leftOut: readonly LeftOut[];
   readonly verdict: Verdict | null;
+  /** Names of the commands it was verified with; empty: there are none, and nothing was run. */
+  readonly checks: readonly string[];
   /** Verifications that were run, kept ones not counted. */
   readonly verifications: number;
 }

@@ -60,7 +60,7 @@ export function pullBody(view: TaskView, integration: Integration, key: string):
   const after = [
     left === '' ? '' : `### Left out\n\n${left}`,
     none === '' ? '' : `### Nothing to change\n\n${none}`,
-    `### Verification\n\n${verification(task, integration, candidate?.verdict ?? null)}`,
+    `### Verification\n\n${verification(candidate?.checks ?? [], candidate?.verdict ?? null)}`,
     spentLine(view),
   ]
     .filter((text) => text !== '')
@@ -86,14 +86,9 @@ function origin(task: Task): string {
 
 const namesShown = 10;
 
-function verification(task: Task, { subtask }: Integration, verdict: Verdict | null): string {
-  const configured = task.config?.verify.commands ?? null;
-  if (configured?.length === 0) return 'The repository has no verification commands: nothing was run.';
-  const how =
-    configured !== null
-      ? `Commands: ${configured.map((argv) => codeSpan(argv.join(' '), 200)).join(', ')}.`
-      : safeLine(subtask.summary, 600) ||
-        'Commands: as found in the files of the repository; where there are none, nothing was run.';
+function verification(checks: readonly string[], verdict: Verdict | null): string {
+  if (checks.length === 0) return 'The repository has no verification commands: nothing was run.';
+  const how = `Commands: ${checks.map((name) => codeSpan(name, 200)).join(', ')}.`;
   if (verdict === null) return how;
   const { knownFailures, flaky } = verdict;
   // Such a command names no test that failed: it would not notice one more.

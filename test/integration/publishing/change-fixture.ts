@@ -137,6 +137,7 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
       merged: [...(more.merged ?? [])],
       leftOut,
       verdict: noVerdict,
+      checks: ['npm test'],
       verifications: 1,
     };
     const [known] = await db.select().from(candidates).where(eq(candidates.subtaskId, id));

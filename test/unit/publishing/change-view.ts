@@ -34,6 +34,7 @@ export function candidateOf(more: Partial<Candidate> = {}): Candidate {
     merged: [],
     leftOut: [],
     verdict: noVerdict,
+    checks: ['npm test'],
     verifications: 1,
     ...more,
   };
