@@ -52,6 +52,13 @@ export function createPatchChecker(
       protection: protectionBy(config.verify.protected),
       allowed: new Set(writes),
     });
+    // Whatever the policy let pass: nothing that is not verified as it is becomes a patch.
+    if (restored.restored.length > 0) {
+      const named = restored.restored.map(
+        (path) => `${path}: is as in the base when the checks run (protected)`,
+      );
+      throw new PatchfleetError('patch_refused', named.join('\n'));
+    }
     const verdict = await verifier.judge(base, restored.commit, context);
     if (!verdict.passed)
       throw new PatchfleetError('verification_failed', `new failures:\n${verdict.newFailures.join('\n')}`);
