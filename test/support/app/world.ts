@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Files } from '../github/commits.ts';
 import { createGitHubDouble, type GitHubDouble } from '../github/create-github-double.ts';
-import type { Behaviour } from '../model/behaviour.ts';
+import type { BehaviourInput } from '../model/behaviour.ts';
 import { createModelDouble, type ModelDouble } from '../model/create-model-double.ts';
 import { databaseUrl, removeDataDirectory } from './data-directory.ts';
 import { type App, type Role, startApp } from './start-app.ts';
@@ -13,7 +13,7 @@ export interface WorldOptions {
   readonly files: Files;
   /** The operator file; merged over {@link quickConfig}, section by section. */
   readonly operator?: OperatorSections;
-  readonly model?: Partial<Behaviour>;
+  readonly model?: BehaviourInput;
   /** Environment variables beside those of GitHub and the model. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: one app in the role `all`. `[]`: start them yourself. */
