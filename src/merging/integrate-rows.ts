@@ -28,6 +28,7 @@ export function createRowIntegrator(deps: {
     return deps.integrator.integrate({
       mirror,
       targetRef: task.targetRef,
+      ...(task.fork ? { pull: task.number } : {}),
       patches,
       failedRows: rows.flatMap(failed),
       onPartial: config.fix.on_partial,
