@@ -53,7 +53,12 @@ export interface World extends AsyncDisposable {
 const quickConfig = {
   limits: { parallel: 4 },
   timing: { heartbeat_ms: 500, lease_ms: 5000, reconcile_ms: 500, check_update_ms: 250 },
-  sandbox: { memory_mib: 256, scratch_mib: 64, concurrent_starts: 2 },
+  sandbox: {
+    image: process.env['PATCHFLEET_TEST_IMAGE'] ?? 'patchfleet-sandbox:latest',
+    memory_mib: 256,
+    scratch_mib: 64,
+    concurrent_starts: 2,
+  },
 };
 
 const modelKey = 'sk-canary-model-key-0123456789abcdef';
