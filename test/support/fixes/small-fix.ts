@@ -23,7 +23,7 @@ export const fixRepository: Files = {
     "import { test } from 'node:test';",
     ...valueNames.map((name) => `import * as ${name} from '../src/${name}.js';`),
     `for (const [key, module] of Object.entries({ ${valueNames.join(', ')} })) {`,
-    '  test(key, () => equal(`${module.name} ${typeof module.value}`, `${key} string`));',
+    "  test(key, () => equal([module.name, typeof module.value].join(' '), [key, 'string'].join(' ')));",
     '}',
     '',
   ].join('\n'),
