@@ -1,9 +1,10 @@
+import type { Candidate, LeftOut } from '../domain/candidate.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Verdict } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { bisect } from './bisect.ts';
 import { type Conflict, createMerge, type Merge, mergePatches } from './merge-patches.ts';
-import type { Candidate, LeftOut, MergePatch, VerificationContext, Verifier } from './port.ts';
+import type { MergePatch, VerificationContext, Verifier } from './port.ts';
 import type { Protection } from './protection.ts';
 import { restoreProtected } from './restore-protected.ts';
 
@@ -30,7 +31,7 @@ export interface Integrator {
    * Merges what can be merged onto the target's present head and is green there. The candidate is one commit
    * whose parent is that head. `github_refused` when the branch is gone; what verifying throws.
    */
-  integrate(request: IntegrationRequest): Promise<Candidate>;
+  integrate(request: IntegrationRequest): Promise<Omit<Candidate, 'checks'>>;
 }
 
 /** Verifications of one candidate and its parts; beyond it, who is at fault stays unknown and nothing is published. */
@@ -92,7 +93,12 @@ interface Found {
 
 async function findGreen(search: Search): Promise<Found> {
   const targetTree = await search.mirror.treeOf(search.targetSha);
-  const merge = createMerge(search.mirror);
+  const mergeByGit = createMerge(search.mirror);
+  const merge: Merge = async (tree, patch) => {
+    search.context.signal.throwIfAborted();
+    search.context.onProgress();
+    return await mergeByGit(tree, patch);
+  };
   const leftOut: LeftOut[] = [];
   let eligible: MergePatch[] = [];
   for (const patch of search.patches.toSorted((a, b) => a.row - b.row)) {

@@ -30,6 +30,8 @@ export function createPlanJob(
 ): (taskId: string, signal: AbortSignal) => Promise<void> {
   const { store, queue, log } = deps;
   return async (taskId, signal) => {
+    // A batch is planned the moment it is complete, not when the reconciler next looks.
+    await store.tasks.releaseDue();
     const tries = await store.tasks.beginPlanning(taskId);
     const task = tries === null ? null : await store.tasks.get(taskId);
     if (tries === null || task === null) return;

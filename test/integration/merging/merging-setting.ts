@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VerificationCommand } from '../../../src/domain/verification.ts';
 import { createMirrors } from '../../../src/github/mirror.ts';
-import type { Mirror, TreeChange } from '../../../src/github/port.ts';
+import type { TreeChange } from '../../../src/github/port.ts';
 import type { MergePatch, VerificationContext } from '../../../src/merging/port.ts';
 import { createVerifier } from '../../../src/merging/verify.ts';
 import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
@@ -151,4 +151,3 @@ export async function createMergingSetting(files: Files) {
 
 export type GitSetting = Awaited<ReturnType<typeof createGitSetting>>;
 export type MergingSetting = Awaited<ReturnType<typeof createMergingSetting>>;
-export type { Mirror };

@@ -9,7 +9,6 @@ import { createSetting } from '../sandbox/docker-setting.ts';
 import { applyInput, applyScript, change, type Edit } from './edits.ts';
 import {
   createPatchSetting,
-  image,
   never,
   type PatchSetting,
   toChanges,
@@ -70,7 +69,7 @@ it('what an agent made is read, written, and applied as a patch, to the tree git
 }, 120_000);
 
 it('the same from a container', async () => {
-  const sandboxes = createSetting({ image });
+  const sandboxes = createSetting();
   const samples = fc.sample(change, { numRuns: 4, seed: 11 });
   const opened: Sandbox[] = [];
   try {

@@ -12,9 +12,6 @@ import { type TreeFile, writeHistory } from '../mirror/build-repository.ts';
 
 export const never = new AbortController().signal;
 
-/** The image under test: another may be named, so that a branch can be tested beside what runs. */
-export const image = process.env['PATCHFLEET_TEST_IMAGE'] ?? 'patchfleet-sandbox:latest';
-
 const repository = { installationId: 1, id: 7, owner: 'octo', name: 'shop' };
 const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
 

@@ -7,7 +7,7 @@ import { harvestLimits, harvestWorkspace } from '../../../src/sandbox/harvest.ts
 import type { HarvestEntry } from '../../../src/sandbox/port.ts';
 import type { TreeFile } from '../mirror/build-repository.ts';
 import { createSetting, type Setting } from '../sandbox/docker-setting.ts';
-import { createPatchSetting, image, never, type PatchSetting, treeByGit } from './patch-setting.ts';
+import { createPatchSetting, never, type PatchSetting, treeByGit } from './patch-setting.ts';
 
 let setting: PatchSetting;
 let sandboxes: Setting;
@@ -26,7 +26,7 @@ const files: TreeFile[] = [
 ];
 beforeAll(async () => {
   setting = await createPatchSetting();
-  sandboxes = createSetting({ image });
+  sandboxes = createSetting();
   [commit = ''] = setting.commits(files);
   snapshot = await setting.snapshot(commit);
 });

@@ -30,6 +30,12 @@ export interface Setting {
   end(): Promise<void>;
 }
 
+/** An image of another name than the default, so that a branch can be tested beside what runs. */
+const ownImage = () => {
+  const image = process.env['PATCHFLEET_TEST_IMAGE'];
+  return image === undefined ? {} : { image };
+};
+
 /** Sandboxes of an instance of their own, on the real engine, with everything below one temporary directory. */
 export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
   const home = mkdtempSync(join(tmpdir(), 'patchfleet-sandboxes-'));
@@ -37,7 +43,13 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
   const workspacesDir = join(home, 'workspaces');
   const sandboxes = createSandboxes({
     dockerHost: process.env['DOCKER_HOST'],
-    config: sandboxConfigSchema.parse({ memory_mib: 256, scratch_mib: 64, pids: 128, ...config }),
+    config: sandboxConfigSchema.parse({
+      memory_mib: 256,
+      scratch_mib: 64,
+      pids: 128,
+      ...ownImage(),
+      ...config,
+    }),
     instance,
     workspacesDir,
   });

@@ -1,17 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { createSetting, never, type Setting } from './docker-setting.ts';
 
 const signal = never;
-// Another image may be named, so that a branch can be tested beside what runs.
-const image = process.env['PATCHFLEET_TEST_IMAGE'] ?? sandboxConfigSchema.parse({}).image;
 let setting: Setting;
 let sandbox: Sandbox;
 beforeAll(async () => {
-  setting = createSetting({ image });
+  setting = createSetting();
   sandbox = await setting.acquire({
     'a.txt': 'one\r\ntwo\r\n',
     'src/main.ts': 'export function main() {\n  return 1;\n}\n',

@@ -34,7 +34,12 @@ const two = {
 
 describe('the body of a pull request', () => {
   it('says what was done, what was left out, what was verified and spent', () => {
-    const verdict = { passed: true, newFailures: [], knownFailures: ['test:t:old'], flaky: ['test:t:shaky'] };
+    const verdict = {
+      passed: true,
+      newFailures: [],
+      knownFailures: ['command:lint', 'test:t:old'],
+      flaky: ['test:t:shaky'],
+    };
     const view = changeView({
       ...two,
       task: { number: 7, config: config({ verify: { commands: [['npm', 'test']] } }) },
@@ -61,7 +66,9 @@ describe('the body of a pull request', () => {
         '### Verification',
         'Verified as a whole: nothing fails with it that did not fail before.',
         'Commands: `npm test`.',
-        '1 check failed before and still does:',
+        'Failed before as well, without naming a test, so it judges nothing:',
+        '- `command:lint`',
+        '1 test failed before and still does:',
         '- `test:t:old`',
         'Failed once and passed when run again (not counted):',
         '- `test:t:shaky`',

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   createFrameDecoder,
   encodeFrame,
+  protocolVersion,
   type RequestFrame,
   type ResponseFrame,
 } from '../../../sandbox/protocol.ts';
@@ -25,7 +26,7 @@ function conversation({ hello = true } = {}) {
   const received: RequestFrame[] = [];
   input.on('data', (chunk: Buffer) => received.push(...(decode(chunk) as RequestFrame[])));
   const say = (frame: ResponseFrame) => output.write(encodeFrame(frame));
-  if (hello) say({ hello: { protocol: 1 } });
+  if (hello) say({ hello: { protocol: protocolVersion } });
   return { client, output, received, say };
 }
 
@@ -64,7 +65,11 @@ describe('the conversation with a tool server', () => {
     ['ends', ({ output }) => output.end(), 'its output ended'],
     ['sends a frame that is too large', ({ output }) => output.write(Buffer.alloc(4, 0xff)), 'is the limit'],
     ['sends what is not JSON', ({ output }) => output.write('\0\0\0\x01{'), 'cannot be read on'],
-    ['sends JSON that is no response', ({ say }) => say({ hello: { protocol: 1 } }), 'cannot be read on'],
+    [
+      'sends JSON that is no response',
+      ({ say }) => say({ hello: { protocol: protocolVersion } }),
+      'cannot be read on',
+    ],
   ])('fails as sandbox_died when the server %s', async (_, act, text) => {
     const talk = conversation();
     await talk.client.ready;
@@ -75,8 +80,10 @@ describe('the conversation with a tool server', () => {
 
   it('is never ready with a server of another version', async () => {
     const { client, say } = conversation({ hello: false });
-    say({ hello: { protocol: 2 } });
-    await expect(client.ready).rejects.toThrow('speaks version 2, not 1');
+    say({ hello: { protocol: protocolVersion + 1 } });
+    await expect(client.ready).rejects.toThrow(
+      `speaks version ${protocolVersion + 1}, not ${protocolVersion}`,
+    );
   });
 
   it('rejects calls after its end with the reason of its end', async () => {
