@@ -104,12 +104,11 @@ async function judge(world: World): Promise<void> {
   const { github, model, repository } = world;
   await github.settled();
   const [pull, ...more] = await github.pullRequests(repository);
-  const rewritten = await Promise.all(
-    Array.from({ length: subtasks }, (_, row) =>
-      pull === undefined ? null : github.fileAt(repository, pull.headSha, fileOf(row)),
-    ),
-  );
-  const missing = rewritten.filter((text) => text?.includes('rewritten') !== true).length;
+  let missing = 0;
+  for (let row = 0; row < subtasks; row += 1) {
+    const text = pull === undefined ? null : await github.fileAt(repository, pull.headSha, fileOf(row));
+    if (text?.includes('rewritten') !== true) missing += 1;
+  }
   await Promise.all(world.apps.map((app) => app.stop()));
   const left = (await sandboxesOf(world.dataDir)).length;
   const problems = [

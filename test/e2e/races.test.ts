@@ -225,7 +225,8 @@ describe('the pull request', () => {
     });
     expect(result).toMatchObject(unpublished);
     expect(result.answers[0]).toContain('No pull request');
-    expect(result.answers[0]).toContain(`the pull request ${pull} was closed meanwhile`);
+    expect(result.answers[0]).toContain(`The pull request ${pull} was closed meanwhile`);
+    expect(result.answers[0]).toContain('not published');
   });
 });
 
@@ -308,7 +309,8 @@ describe('the branches of the pull request that the fix is for', () => {
     });
     expect(result).toMatchObject(unpublished);
     expect(result.answers[0]).toContain('No pull request');
-    expect(result.answers[0]).toContain(`the branch ${branch} is gone`);
+    expect(result.answers[0]).toContain(`The branch ${branch} is gone`);
+    expect(result.answers[0]).toContain('not published');
   });
 
   it('the base is deleted, which closes it: nothing is published, and the comment says so', async () => {
@@ -320,7 +322,8 @@ describe('the branches of the pull request that the fix is for', () => {
       act: () => world.github.deleteBranch(repository, 'release'),
     });
     expect(result).toMatchObject(unpublished);
-    expect(result.answers[0]).toContain(`the pull request ${pull} was closed meanwhile`);
+    expect(result.answers[0]).toContain(`The pull request ${pull} was closed meanwhile`);
+    expect(result.answers[0]).toContain('not published');
   });
 });
 
@@ -333,7 +336,7 @@ describe('the default branch', () => {
     const result = await race({ moment, act: () => world.github.deleteBranch(repository, 'main') });
     await world.github.setBranch(repository, 'main', main);
     expect(result).toMatchObject(unpublished);
-    expect(result.answers[0]).toContain('the branch main is gone');
+    expect(result.answers[0]).toMatch(/the branch main is gone/i);
   });
 });
 
