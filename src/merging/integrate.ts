@@ -1,9 +1,10 @@
+import type { Candidate, LeftOut } from '../domain/candidate.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Verdict } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { bisect } from './bisect.ts';
 import { type Conflict, createMerge, type Merge, mergePatches } from './merge-patches.ts';
-import type { Candidate, LeftOut, MergePatch, VerificationContext, Verifier } from './port.ts';
+import type { MergePatch, VerificationContext, Verifier } from './port.ts';
 import type { Protection } from './protection.ts';
 import { restoreProtected } from './restore-protected.ts';
 

@@ -1,4 +1,4 @@
-import type { Candidate } from '../merging/port.ts';
+import type { Candidate } from '../domain/candidate.ts';
 import type { Task } from '../store/port.ts';
 import { type Answer, ask, isGone, type Refusal } from './ask-github.ts';
 import type { ChangeKeys, Integration } from './change.ts';

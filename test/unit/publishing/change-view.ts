@@ -1,4 +1,4 @@
-import type { Candidate } from '../../../src/merging/port.ts';
+import type { Candidate } from '../../../src/domain/candidate.ts';
 import type { PatchRow, Subtask, Task, TaskView } from '../../../src/store/port.ts';
 import { subtaskRow, taskRow } from './view.ts';
 
