@@ -24,7 +24,8 @@ export function createFixWork(
     const mirror = await openMirror(deps, task, signal);
     const ancestors = await deps.store.graphs.ancestors(subtask.id);
     const view = ancestors.length === 0 ? null : await deps.store.views.task(task.id);
-    const base = view === null ? task.headSha : await merging.baseOf({ mirror, view, ancestors, signal });
+    const base =
+      view === null ? task.headSha : await merging.baseOf({ mirror, view, row: subtask, ancestors, signal });
     const checks = await merging.checksOf(mirror, base, config);
     const source = { mirrorDir: mirror.dir, commit: base };
     const { report, checked } = await inSandbox(deps, work, tools, source, async (sandbox) => {
