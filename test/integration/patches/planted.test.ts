@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, truncateSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPatch } from '../../../src/merging/read-patch.ts';
