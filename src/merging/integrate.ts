@@ -12,6 +12,8 @@ export interface IntegrationRequest {
   readonly mirror: Mirror;
   /** Branch the result goes to, without `refs/heads/`. */
   readonly targetRef: string;
+  /** The branch is in a fork: its head is that of this pull request. */
+  readonly pull?: number;
   /** In any order; they are merged by row. */
   readonly patches: readonly MergePatch[];
   /** Rows without a patch to merge, which failed. */
@@ -44,7 +46,10 @@ export function createIntegrator(deps: {
   return {
     async integrate(request) {
       const { mirror, targetRef, context } = request;
-      const targetSha = await mirror.fetchBranch(targetRef, context.signal);
+      const targetSha =
+        request.pull === undefined
+          ? await mirror.fetchBranch(targetRef, context.signal)
+          : await mirror.fetchPullHead(request.pull, context.signal);
       if (targetSha === null) {
         throw new PatchfleetError('github_refused', `the branch ${targetRef} is gone: nothing to merge into`);
       }

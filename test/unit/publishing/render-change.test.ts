@@ -206,6 +206,14 @@ describe('the comment of a change', () => {
     expect(settled(view, outcome)).toContain(expected);
   });
 
+  it('calls nothing merged that is in no pull request', () => {
+    const view = changeView({ ...two, candidates: [{ candidate: merged }] });
+    const failure = { code: 'github_refused', detail: 'the branch main is gone' } as const;
+    const text = settled(view, { kind: 'refused', failure });
+    expect(text).not.toContain('merged');
+    expect(text.match(/\| not published \|/g)).toHaveLength(2);
+  });
+
   it('gives the reasons of the agents where there is nothing to change', () => {
     const view = changeView({
       agents: [{ title: 'cart', summary: 'The strings are in config already.' }],
