@@ -9,6 +9,8 @@ export interface AttemptTools {
   readonly signal: AbortSignal;
   /** A sign of life. */
   readonly alive: () => void;
+  /** Moves the wall-clock limit out, for work that has limits of its own. */
+  readonly extend: (ms: number) => void;
   /** A line of the attempt's log. */
   readonly log: (line: string) => void;
   /** The agent begins in this container. Throws when the claim is gone. */

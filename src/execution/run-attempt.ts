@@ -42,6 +42,7 @@ export function createAttemptRunner(
       const { artifacts = [], ...result } = await deps.perform(work, {
         signal: watch.signal,
         alive: watch.alive,
+        extend: watch.extend,
         log: (line) => {
           watch.alive();
           transcript.push(line);

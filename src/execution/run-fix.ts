@@ -24,7 +24,8 @@ export function createFixWork(
     const mirror = await openMirror(deps, task, signal);
     const ancestors = await deps.store.graphs.ancestors(subtask.id);
     const view = ancestors.length === 0 ? null : await deps.store.views.task(task.id);
-    const base = view === null ? task.headSha : await merging.baseOf({ mirror, view, ancestors, signal });
+    const base =
+      view === null ? task.headSha : await merging.baseOf({ mirror, view, row: subtask, ancestors, signal });
     const checks = await merging.checksOf(mirror, base, config);
     const source = { mirrorDir: mirror.dir, commit: base };
     const { report, checked } = await inSandbox(deps, work, tools, source, async (sandbox) => {
@@ -43,6 +44,8 @@ export function createFixWork(
       // What it left is read from the workspace, which lives as long as the sandbox is open.
       const harvest = await sandbox.harvest(signal);
       tools.alive();
+      // The agent has done what its limit is for; a long test suite must not cost its work.
+      tools.extend(verificationMs(checks.length, config.verify.seconds * 1000));
       const patch = await merging.checkPatch({
         mirror,
         base,
@@ -65,6 +68,15 @@ export function createFixWork(
       patch: { baseCommit, tree, commit, entries: [...entries], digest: artifact.digest, verdict },
     };
   };
+}
+
+/** Runs of the checks that judging a patch takes at most: of it, of its base, and of it again. */
+const judgingRuns = 3;
+/** Starting and removing a sandbox around each, ms. */
+const aroundRun = 90_000;
+
+function verificationMs(commands: number, commandMs: number): number {
+  return commands === 0 ? 0 : judgingRuns * (commands * commandMs + aroundRun);
 }
 
 /** Verification is silent for long and has limits of its own: every sign of it keeps the attempt alive. */

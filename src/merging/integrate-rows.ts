@@ -44,9 +44,9 @@ export function createRowIntegrator(deps: {
 
 /** The commit a row works on; see `Merging.baseOf`. A patch in conflict with an earlier one is not in it. */
 export function createBaseFinder(readArtifact: ReadArtifact): (request: BaseRequest) => Promise<string> {
-  return async ({ mirror, view, ancestors, signal }) => {
+  return async ({ mirror, view, row, ancestors, signal }) => {
     const { headSha } = view.task;
-    const rows = view.subtasks.filter(({ id }) => ancestors.includes(id));
+    const rows = rowsBeneath(view, row, ancestors);
     const patches = await patchesOf(readArtifact, mirror, view, rows, signal);
     if (patches.length === 0) return headSha;
     const { tree } = await mergePatches(createMerge(mirror), await mirror.treeOf(headSha), patches);
@@ -79,6 +79,19 @@ export function rowsBefore({ subtasks }: TaskView, row: Subtask): Subtask[] {
   return subtasks.filter(
     ({ kind, issue }) => kind === 'agent' && (row.issue === null || issue === row.issue),
   );
+}
+
+/**
+ * The rows whose work this one builds upon: those it waits for, as far as they go into the same pull request. Where
+ * each issue has its own, what another issue did is no base for it: it would bring that along, or not merge without.
+ */
+export function rowsBeneath(
+  { subtasks }: TaskView,
+  row: Pick<Subtask, 'issue'>,
+  ancestors: readonly string[],
+): Subtask[] {
+  const apart = subtasks.some(({ kind, issue }) => kind === 'integrate' && issue !== null);
+  return subtasks.filter(({ id, issue }) => ancestors.includes(id) && (!apart || issue === row.issue));
 }
 
 function failed({ id, row, status, failure }: Subtask): LeftOut[] {

@@ -78,6 +78,7 @@ export interface Merging {
 export interface BaseRequest {
   readonly mirror: Mirror;
   readonly view: TaskView;
+  readonly row: Subtask;
   /** Ids of the rows it depends on, directly or through others. */
   readonly ancestors: readonly string[];
   readonly signal: AbortSignal;

@@ -7,9 +7,9 @@
 
 const part = '\u200b';
 
-/** Control characters but tab and newline, and the ones that turn the direction of text around. */
+/** Control characters but tab and newline, the separators of lines that are no newlines, and what turns the direction of text around. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is for
-const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+const invisible = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 
 /** Markdown from outside, its formatting kept. */
 export function defuseMarkdown(text: string): string {

@@ -54,6 +54,8 @@ export function containerSpec(
       `HOME=${scratch}/home`,
       `TMPDIR=${scratch}/tmp`,
       `GOTMPDIR=${scratch}/tmp`,
+      // Compiled files beside the sources would be part of every patch whose agent ran a test.
+      'PYTHONDONTWRITEBYTECODE=1',
     ],
     Labels: {
       [labels.instance]: identity.instance,

@@ -80,7 +80,7 @@ export async function harvestWorkspace(
     found.push({ path, entry: { kind: 'file', path: path.toString('utf8'), executable, bytes, read } });
   };
 
-  const compare = async (now: Seen, before: Seen | undefined): Promise<void> => {
+  const compare = async (now: Seen, before: Seen | undefined, overSymlink: boolean): Promise<void> => {
     const { path, stats } = now;
     if (before?.stats.isDirectory() && !stats.isDirectory()) {
       const inner = await readDirectory(roots.snapshot, path);
@@ -89,7 +89,8 @@ export async function harvestWorkspace(
     }
     if (stats.isDirectory()) {
       if (before !== undefined && !before.stats.isDirectory()) await gone(before);
-      await walk(path, before?.stats.isDirectory() ?? false, before?.stats.isSymbolicLink() ?? false);
+      const link = overSymlink || (before?.stats.isSymbolicLink() ?? false);
+      await walk(path, before?.stats.isDirectory() ?? false, link);
     } else if (stats.isSymbolicLink()) {
       const same =
         before?.stats.isSymbolicLink() &&
@@ -140,7 +141,7 @@ export async function harvestWorkspace(
       else pairs.push([seen, old]);
     }
     look(fresh.length);
-    // Git would not look behind a symlink of the snapshot.
+    // Git would not look behind a symlink of the snapshot, however deep.
     const ask = fresh.length > 0 && !overSymlink;
     const ignored = ask ? await isIgnored(fresh.map(asked)) : [];
     for (const [index, seen] of fresh.entries()) {
@@ -154,9 +155,9 @@ export async function harvestWorkspace(
     const files = pairs.filter(([seen]) => !seen.stats.isDirectory());
     for (let at = 0; at < files.length; at += width) {
       signal.throwIfAborted();
-      await Promise.all(files.slice(at, at + width).map((pair) => compare(...pair)));
+      await Promise.all(files.slice(at, at + width).map((pair) => compare(...pair, overSymlink)));
     }
-    for (const pair of pairs) if (pair[0].stats.isDirectory()) await compare(...pair);
+    for (const pair of pairs) if (pair[0].stats.isDirectory()) await compare(...pair, overSymlink);
   };
 
   try {

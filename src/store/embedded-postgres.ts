@@ -71,7 +71,8 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
     connection,
     release: () =>
       withFileLock(lock, async () => {
-        if ((await otherClients(connection)) > 0) return;
+        // One that cannot be asked is down already, or busy with the clients of others.
+        if ((await otherClients(connection)) !== 0) return;
         await stop(clusterDir);
         if (!socketDir.startsWith(home)) await rm(socketDir, { recursive: true, force: true });
       }),
@@ -166,7 +167,8 @@ async function untilAnswers(connection: pg.ClientConfig, logFile: string): Promi
   );
 }
 
-async function otherClients(connection: pg.ClientConfig): Promise<number> {
+/** Null: the server cannot be asked. Its pid file may then name a process that has nothing to do with it. */
+async function otherClients(connection: pg.ClientConfig): Promise<number | null> {
   const client = new pg.Client(connection);
   try {
     await client.connect();
@@ -175,7 +177,7 @@ async function otherClients(connection: pg.ClientConfig): Promise<number> {
     );
     return rows[0]?.n ?? 0;
   } catch {
-    return 0; // it is down already
+    return null;
   } finally {
     await client.end().catch(() => {});
   }

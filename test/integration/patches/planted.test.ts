@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, linkSync, mkdirSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  truncateSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPatch } from '../../../src/merging/read-patch.ts';
@@ -227,6 +235,22 @@ describe('reading a workspace', () => {
     const harvest = harvestWorkspace({ workspace: await setting.workspace(snapshot), snapshot }, stop.signal);
     await expect(harvest).rejects.toThrow('superseded');
   });
+});
+
+it('directories in the place of a symlink are refused by name, however deep', async () => {
+  const workspace = await setting.workspace(snapshot);
+  unlinkSync(join(workspace, 'src/link'));
+  mkdirSync(join(workspace, 'src/link/deep/deeper'), { recursive: true });
+  writeFileSync(join(workspace, 'src/link/deep/deeper/x.log'), 'x\n');
+  const harvest = await harvestWorkspace({ workspace, snapshot }, never);
+  expect(shown(harvest)).toEqual([
+    ['deleted', 'src/link'],
+    ['file', 'src/link/deep/deeper/x.log'],
+  ]);
+  const options = { mirror: setting.mirror, baseCommit: commit, policy, message: 'made', signal: never };
+  const { patch, refusals } = await readPatch(harvest, options);
+  expect(patch).toBeNull();
+  expect(refusals.map(({ rule, path }) => [rule, path])).toEqual([['symlink', 'src/link']]);
 });
 
 it('attributes in the tree change nothing of what is written', async () => {

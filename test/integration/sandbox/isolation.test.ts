@@ -96,7 +96,16 @@ it('has a closed environment: nothing of the worker, no secret', async () => {
   const names = (await sh('tr "\\0" "\\n" < /proc/$PPID/environ | cut -d= -f1 | sort')).stdout
     .trim()
     .split('\n');
-  expect(names).toEqual(['GOTMPDIR', 'HOME', 'HOSTNAME', 'LANG', 'PATH', 'TERM', 'TMPDIR']);
+  expect(names).toEqual([
+    'GOTMPDIR',
+    'HOME',
+    'HOSTNAME',
+    'LANG',
+    'PATH',
+    'PYTHONDONTWRITEBYTECODE',
+    'TERM',
+    'TMPDIR',
+  ]);
   expect((await sh('cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n"')).stdout).not.toContain('canary');
   const result = await sandbox.run(['env'], { signal, wallMs: 5000, env: { GIVEN: 'yes' } });
   expect(result.stdout).toContain('GIVEN=yes\n');

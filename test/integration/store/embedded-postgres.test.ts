@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -67,6 +67,23 @@ describe('the embedded Postgres', () => {
     const again = await open(dir);
     expect((await again.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await again.close();
+  });
+
+  it('that is down already is not stopped by a pid file that names another process by now', async () => {
+    const dir = await newDir();
+    const database = await open(dir);
+    const pid = await serverPid(dir);
+    process.kill(pid, 'SIGKILL');
+    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
+    try {
+      await writeFile(join(dir, 'postgres/cluster/postmaster.pid'), `${stranger.pid}\n`);
+      await database.close();
+      expect(stranger.signalCode).toBeNull();
+      expect(await isRunning(stranger.pid ?? 0)).toBe(true);
+    } finally {
+      stranger.kill('SIGKILL');
+    }
   });
 
   it('does not mind a data directory too deep for a socket, and listens on no network', async () => {

@@ -44,6 +44,7 @@ describe('codeSpan', () => {
     ['`', '`` ` ``'],
     ['-x\u0007', '`-x\\u0007`'],
     ['packages/patchfleet/a', '`packages/\u200bpatchfleet/a`'],
+    ['a\u2028@b', '`a\\u2028@b`'],
   ])('of %j', (path, expected) => {
     expect(codeSpan(path)).toBe(expected);
   });

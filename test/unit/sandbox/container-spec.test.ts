@@ -29,6 +29,7 @@ it('describes a hardened container, whole', () => {
       'HOME=/scratch/home',
       'TMPDIR=/scratch/tmp',
       'GOTMPDIR=/scratch/tmp',
+      'PYTHONDONTWRITEBYTECODE=1',
     ],
     Labels: {
       'dev.patchfleet.instance': 'inst',
