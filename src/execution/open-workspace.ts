@@ -21,7 +21,8 @@ export async function openMirror(ports: WorkspacePorts, task: Task, signal: Abor
   const mirror = await ports.mirrors.open(repositoryOf(task));
   if (task.subject === 'pull_request')
     await mirror.fetchPullRequest(task.number, task.headSha, task.baseSha, signal);
-  else await mirror.fetchCommit(task.headSha, task.targetRef, signal);
+  // A triage changes nothing and has no target: its commit is of the default branch.
+  else await mirror.fetchCommit(task.headSha, task.targetRef || task.baseRef, signal);
   return mirror;
 }
 
