@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { ask, leftOutOf, ownPulls, tasksOf } from '../support/app/ask.ts';
 import { assertStrict } from '../support/app/assert-strict.ts';
 import { queryRows } from '../support/app/data-directory.ts';
-import { badFixes, goodFixes, row, testedRepository } from '../support/app/tested-repository.ts';
+import { badFixes, goodFixes, newRow, row, testedRepository } from '../support/app/tested-repository.ts';
 import { startWorld } from '../support/app/world.ts';
 import { startRedis } from '../support/redis.ts';
 
@@ -21,7 +21,7 @@ it('a fix is the same through Redis and a Postgres that all replicas share', asy
           rows: [
             row('Sum better', 'src/add.js'),
             row('Greet better', 'src/greet.js'),
-            row('Say farewell', 'src/farewell.js'),
+            newRow('Say farewell', 'src/farewell.js'),
           ],
         },
       ],
