@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callStream, removeImage } from './engine.mjs';
 
-const packages = ['ca-certificates', 'git', 'python3-minimal', 'ripgrep'];
+const packages = ['ca-certificates', 'git', 'python3', 'ripgrep'];
 const notShipped = [
   '/usr/share/doc/*',
   '/usr/share/man/*',

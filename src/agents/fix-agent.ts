@@ -3,7 +3,7 @@ import type { ModelGateway } from '../inference/port.ts';
 import { cleanText } from './clean-text.ts';
 import { converse } from './converse.ts';
 import { firstFixMessages, fixLastTurns, fixReminder } from './fix-prompts.ts';
-import { type FixCall, fixTools, runFixTool, type WrittenFiles } from './fix-tools.ts';
+import { type FixCall, fixTools, runFixTool } from './fix-tools.ts';
 import type { Fixer } from './port.ts';
 import type { Ending } from './tool-loop.ts';
 import { openWriteScope, type ProtectionOf } from './write-scope.ts';
@@ -22,7 +22,7 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
     async fix(assignment) {
       const { sandbox, signal, onProgress, row } = assignment;
       const scope = await openWriteScope(row.writes, sandbox, signal, deps.protection);
-      const written: WrittenFiles = new Map();
+      const written = new Set<string>();
       const { turns, result } = await converse(
         { gateway: deps.gateway, channel: config.channel },
         assignment,
@@ -48,7 +48,7 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
 
 function finish(
   { summary, no_change_reason }: Extract<FixCall, { name: 'finish' }>['arguments'],
-  written: WrittenFiles,
+  written: ReadonlySet<string>,
 ): string | Ending<string> {
   const reason = no_change_reason?.trim() ?? '';
   if (written.size > 0) return { text: 'finished', result: summary };

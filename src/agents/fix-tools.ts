@@ -67,11 +67,9 @@ export const fixTools = createToolSet(schemas, {
 
 export interface FixContext extends Omit<WorkspaceContext, 'commandSeconds'> {
   readonly scope: WriteScope;
-  readonly written: WrittenFiles;
+  /** Files that the writing tools changed so far. */
+  readonly written: Set<string>;
 }
-
-/** What the writing tools did so far: how often each file was written. */
-export type WrittenFiles = Map<string, number>;
 
 /** Does what a valid call asks and gives the text for the model; see {@link answerOf}. */
 export function runFixTool(call: Exclude<FixCall, { name: 'finish' }>, context: FixContext): Promise<string> {
@@ -86,7 +84,7 @@ async function dispatch(call: Exclude<FixCall, { name: 'finish' }>, context: Fix
     case 'delete_file': {
       const path = scope.require(call.arguments.path);
       const answer = await write({ ...call, path } as WriteCall, sandbox, signal);
-      if (answer.done) written.set(path, (written.get(path) ?? 0) + 1);
+      if (answer.done) written.add(path);
       return answer.text;
     }
     default:

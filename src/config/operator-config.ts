@@ -13,7 +13,7 @@ export const channelSchema = z
       .default('OPENAI_API_KEY')
       .describe('Environment variable that holds the key.'),
     model: z.string().min(1).describe('Model name as the API knows it.'),
-    max_output_tokens: z.int().min(256).default(4096).describe('Tokens one answer may have.'),
+    max_output_tokens: z.int().min(256).default(8192).describe('Tokens one answer may have.'),
     context_tokens: z.int().min(4096).default(128_000).describe('Context window of the model.'),
     concurrent: z.int().min(1).default(32).describe('Calls in flight at once, per process.'),
     price: z

@@ -16,7 +16,9 @@ export function failuresInJest(lines: readonly string[]): string[] {
     const header = /^\s*FAIL {1,2}(?:\|[^|]*\| )?(?=\S)(?!\()(.+)$/.exec(line)?.[1];
     if (header !== undefined) {
       close();
-      const text = header.replace(/ \(\d[\d.]* m?s\)$/, '').replace(/ \[ .* \]$/, '');
+      const timeless = header.replace(/ \(\d[\d.]* m?s\)$/, '');
+      // Vitest repeats the name of a file that could not be loaded.
+      const text = timeless.endsWith(' ]') ? (timeless.split(' [ ')[0] ?? '') : timeless;
       const [path = '', ...titles] = text.split(' > ');
       if (titles.length > 0) {
         names.add(`${path}:${titles.join(' > ')}`);
@@ -37,6 +39,9 @@ export function failuresInJest(lines: readonly string[]): string[] {
   return [...names];
 }
 
+/** Titles above a test; more is no list of failures. */
+const deepest = 50;
+
 /** Mocha lists failures after `N failing`: a number, then one title a line, the last with a colon. */
 export function failuresInMocha(lines: readonly string[]): string[] {
   const names: string[] = [];
@@ -49,7 +54,7 @@ export function failuresInMocha(lines: readonly string[]): string[] {
     if (first !== undefined) titles = [];
     if (titles === null) continue;
     const title = first ?? line.trim();
-    if (title === '') {
+    if (title === '' || titles.length > deepest) {
       titles = null;
     } else if (title.endsWith(':')) {
       names.push([...titles, title.slice(0, -1)].join(' > '));

@@ -1,5 +1,7 @@
 /** Node's own test runner: its `spec` output (the default) and TAP. */
 
+/** Characters of a test's path. */
+const longestPath = 300;
 /** Durations are the last words of a line. */
 const failed = /^\s*✖ (.+?)(?: \(\d[\d.]*ms\))?(?: # .*)?$/;
 
@@ -22,7 +24,7 @@ export function failuresInNodeSpec(lines: readonly string[]): string[] {
 
 /** Failing leaves by their path (`suite > test`); TODO and SKIP are no failures. */
 export function failuresInTap(lines: readonly string[]): string[] {
-  const open: { indent: number; name: string }[] = [];
+  const open: { indent: number; path: string }[] = [];
   const names: string[] = [];
   let current: { path: string; place: string | null; leaf: boolean } | null = null;
   const close = () => {
@@ -33,19 +35,23 @@ export function failuresInTap(lines: readonly string[]): string[] {
   const leave = (indent: number) => {
     while ((open.at(-1)?.indent ?? -1) >= indent) open.pop();
   };
+  // Shortened at every level: an output may nest as deep as it likes.
+  const below = (name: string) => {
+    const above = open.at(-1)?.path;
+    return (above === undefined ? name : `${above} > ${name}`).slice(0, longestPath);
+  };
   for (const line of lines) {
     const [, space = '', begun] = /^( *)# Subtest: (.+)$/.exec(line) ?? [];
     if (begun !== undefined) {
       leave(space.length);
-      open.push({ indent: space.length, name: begun });
+      open.push({ indent: space.length, path: below(begun) });
     }
     const result = /^( *)(not )?ok \d+(?: -)? (.+?)( # (?:TODO|SKIP)\b.*)?$/i.exec(line);
     if (result !== null) {
       close();
       const [, indent = '', not, name = '', excuse] = result;
       leave(indent.length);
-      const path = [...open.map((subtest) => subtest.name), name].join(' > ');
-      if (not !== undefined && excuse === undefined) current = { path, place: null, leaf: true };
+      if (not !== undefined && excuse === undefined) current = { path: below(name), place: null, leaf: true };
     }
     if (current === null) continue;
     // The block below a result says where the test stands, and whether only its subtests failed.

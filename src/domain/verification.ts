@@ -18,7 +18,8 @@ export const commandReportSchema = z.object({
   durationMs: z.number(),
   /**
    * What failed, by names that stay the same from run to run: test names where the output is of a known kind
-   * (`test:<file>:<name>`), else the command itself (`command:<name>`). Empty: the command passed.
+   * (`test:<file>:<name>`), else the command itself (`command:<name>`, with how it ended where that may have hidden
+   * tests: `command:<name> timed out`). Empty: the command passed. Made by failing-tests.ts.
    */
   failures: z.array(z.string()),
   /** The end of its output, for people. */
@@ -37,7 +38,10 @@ export interface Verdict {
   /** Passed: nothing fails that did not fail before. */
   readonly passed: boolean;
   readonly newFailures: readonly string[];
-  /** Failed in the base as well: not counted, but said. */
+  /**
+   * Failed in the base as well: not counted, but said. One that begins with `command:` means that the command could
+   * not judge at all, since it names no test before or after.
+   */
   readonly knownFailures: readonly string[];
   /** Failed once and passed when it was run again. */
   readonly flaky: readonly string[];

@@ -21,7 +21,7 @@ export async function openMirror(ports: WorkspacePorts, task: Task, signal: Abor
   const mirror = await ports.mirrors.open(repositoryOf(task));
   if (task.subject === 'pull_request')
     await mirror.fetchPullRequest(task.number, task.headSha, task.baseSha, signal);
-  // A triage changes nothing and has no target: its commit is of the default branch.
+  // What changes nothing has no target: it reads the default branch.
   else await mirror.fetchCommit(task.headSha, task.targetRef || task.baseRef, signal);
   return mirror;
 }

@@ -1,5 +1,6 @@
+import type { Candidate } from '../domain/candidate.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import type { Candidate, Merging } from '../merging/port.ts';
+import type { Merging } from '../merging/port.ts';
 import type { Store } from '../store/port.ts';
 import { configOf, openMirror, type WorkspacePorts } from './open-workspace.ts';
 import type { Perform } from './perform.ts';

@@ -28,7 +28,8 @@ export async function admitLabel(at: Admitting, trigger: TriggerOf<'label'>): Pr
 }
 
 async function fixLabelled(at: Admitting, trigger: TriggerOf<'label'>): Promise<Settlement> {
-  const subject = await readSubject(at.github, trigger.repository, trigger.number, trigger.isPull);
+  const { repository, number, isPull, words } = trigger;
+  const subject = await readSubject(at.github, repository, number, isPull, words);
   if (typeof subject === 'string') return ignoredFor(subject);
   const task = await requestFix(
     at,

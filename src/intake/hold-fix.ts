@@ -17,14 +17,14 @@ export async function holdFix(
   what: string,
 ): Promise<string | null> {
   const { store, publisher, delivery, signal } = at;
-  const { repository, issue, isPull, actor, commentId } = trigger;
+  const { repository, issue, isPull, words, actor, commentId } = trigger;
   return await store.withLock(`hold ${repository.id} ${actor}`, async () => {
     const waiting = (await store.tasks.heldIn(repository.id)).filter((task) => task.trigger.actor === actor);
     const known = waiting.find((task) => task.trigger.commentId === commentId);
     if (known === undefined && waiting.length >= maxHeld) {
       return `${waiting.length} requests of ${actor} wait for an approval already`;
     }
-    const subject = await readSubject(at.github, repository, issue, isPull);
+    const subject = await readSubject(at.github, repository, issue, isPull, words);
     if (typeof subject === 'string') return subject;
     if (subject.author !== actor) return `${actor} did not open it`;
     if (isPull && !subject.fork) return 'the pull request is not from a fork';

@@ -1,6 +1,7 @@
 import type { RepositoryRef, SubjectIssue } from '../domain/task.ts';
 import type { GitHub, IssueNow } from '../github/port.ts';
 import type { NewTask } from '../store/port.ts';
+import type { Words } from './trigger-decision.ts';
 
 /** Where work starts from and goes to, as GitHub has it now. */
 export interface Place {
@@ -24,8 +25,10 @@ export interface Subject extends Place {
   readonly author: string;
 }
 
+type Reads = Pick<GitHub, 'readRepository' | 'readBranch' | 'readIssue' | 'readPullRequest'>;
+
 /** The head of the default branch; a text that says why nothing can be done there. */
-export async function readDefaultBranch(github: GitHub, repository: RepositoryRef): Promise<Place | string> {
+export async function readDefaultBranch(github: Reads, repository: RepositoryRef): Promise<Place | string> {
   const now = await github.readRepository(repository);
   if (typeof now === 'string') return now;
   if (now.archived) return 'the repository is archived';
@@ -42,21 +45,23 @@ export async function readDefaultBranch(github: GitHub, repository: RepositoryRe
   };
 }
 
-/** What the number is about; a text that says why nothing can be done for it, found before anything is spent. */
+/**
+ * What the number is about, in the words that were there when it was asked; a text that says why nothing
+ * can be done for it, found before anything is spent.
+ */
 export async function readSubject(
-  github: GitHub,
+  github: Reads,
   repository: RepositoryRef,
   number: number,
   isPull: boolean,
+  words: Words | null,
 ): Promise<Subject | string> {
-  return isPull ? await readPull(github, repository, number) : await readIssue(github, repository, number);
+  const read = isPull ? readPull : readIssue;
+  const subject = await read(github, repository, number);
+  return typeof subject === 'string' ? subject : { ...subject, ...words };
 }
 
-async function readPull(
-  github: GitHub,
-  repository: RepositoryRef,
-  number: number,
-): Promise<Subject | string> {
+async function readPull(github: Reads, repository: RepositoryRef, number: number): Promise<Subject | string> {
   const pull = await github.readPullRequest(repository, number);
   if (typeof pull === 'string') return pull;
   if (pull.archived) return 'the repository is archived';
@@ -67,7 +72,7 @@ async function readPull(
 }
 
 async function readIssue(
-  github: GitHub,
+  github: Reads,
   repository: RepositoryRef,
   number: number,
 ): Promise<Subject | string> {

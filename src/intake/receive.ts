@@ -48,11 +48,17 @@ export function createReceiver(ports: ReceiverPorts): (request: WebhookRequest) 
       return { status: 503, message: 'the delivery could not be stored: deliver it again' };
     }
     // Commands are what people wait for. A lost job is found in the rows by the reconciler.
-    queue.enqueue('admit', id, { priority: event === 'issue_comment' ? 10 : 20 }).catch((error: unknown) => {
+    queue.enqueue('admit', id, { priority: priorityOf(event) }).catch((error: unknown) => {
       log.warn({ err: error, delivery: id }, 'admission will wait for the reconciler');
     });
     return { status: 202, message: 'stored' };
   };
+}
+
+/** Lower runs first. Every push and every check of a repository is told, and few of them ask for anything. */
+function priorityOf(event: string): number {
+  if (event === 'issue_comment') return 10;
+  return event === 'push' || event.startsWith('check_') ? 30 : 20;
 }
 
 function one(value: string | string[] | undefined): string {

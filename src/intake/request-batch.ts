@@ -70,7 +70,7 @@ function inCode(name: string): string {
  */
 export async function gatherIssue(at: Admitting, label: TriggerOf<'label'>): Promise<Settlement> {
   const { github, store, queue, delivery } = at;
-  const subject = await readSubject(github, label.repository, label.number, false);
+  const subject = await readSubject(github, label.repository, label.number, false, label.words);
   if (typeof subject === 'string') return ignoredFor(subject);
   const file = await readRepositoryFile(github, subject, at.operatorConfig.agents);
   if (file.config?.fix.enabled === false) return ignoredFor(fixIsOff);

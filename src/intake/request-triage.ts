@@ -40,7 +40,7 @@ export async function admitIssue(at: Admitting, trigger: TriggerOf<'issue_opened
   // Nobody asked: a broken file is told to those who did.
   if (file.config === null) return ignoredFor('the repository file is not valid');
   if (!file.config.triage.on_open) return ignoredFor('triage.on_open is false');
-  const subject = await readSubject(at.github, place.repository, trigger.number, false);
+  const subject = await readSubject(at.github, place.repository, trigger.number, false, null);
   if (typeof subject === 'string') return ignoredFor(subject);
   const { actor } = trigger;
   await requestTriage(at, subject, {

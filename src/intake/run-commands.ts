@@ -158,14 +158,20 @@ async function review(at: Admitting, trigger: CommandTrigger): Promise<Task | st
 }
 
 async function fix(at: Admitting, trigger: CommandTrigger, what: string): Promise<Task | string> {
-  const subject = await readSubject(at.github, trigger.repository, trigger.issue, trigger.isPull);
+  const subject = await readSubject(
+    at.github,
+    trigger.repository,
+    trigger.issue,
+    trigger.isPull,
+    trigger.words,
+  );
   if (typeof subject === 'string') return subject;
   const keyEnd = String(trigger.commentId);
   return await requestFix(at, subject, { keyEnd, what, trigger: triggerOf(at, trigger, 'fix'), held: false });
 }
 
 async function triage(at: Admitting, trigger: CommandTrigger): Promise<Task | string> {
-  const subject = await readSubject(at.github, trigger.repository, trigger.issue, false);
+  const subject = await readSubject(at.github, trigger.repository, trigger.issue, false, trigger.words);
   if (typeof subject === 'string') return subject;
   return await requestTriage(at, subject, {
     keyEnd: String(trigger.commentId),

@@ -2,6 +2,12 @@ import type { z } from 'zod';
 import type { RepositoryRef } from '../domain/task.ts';
 import type { Command } from './command-grammar.ts';
 
+/** Title and body as they were when it was asked: whoever may edit them later asks for nothing by that. */
+export interface Words {
+  readonly title: string;
+  readonly body: string;
+}
+
 /** What a delivery asks for, read from its payload alone. Payloads are data from outside: nothing in them is believed. */
 export type TriggerDecision =
   | { readonly kind: 'ignored'; readonly reason: string }
@@ -19,6 +25,7 @@ export type TriggerDecision =
       /** Number of the issue or pull request. */
       readonly issue: number;
       readonly isPull: boolean;
+      readonly words: Words;
       readonly commentId: number;
       readonly actor: string;
       readonly actorType: string;
@@ -29,6 +36,7 @@ export type TriggerDecision =
       readonly repository: RepositoryRef;
       readonly number: number;
       readonly isPull: boolean;
+      readonly words: Words;
       /** When the label was put, ISO 8601: two events of one label are told apart by it. */
       readonly at: string;
       /** The head that whoever labelled saw; null for issues. */

@@ -18,22 +18,31 @@ const acted = { action: z.string(), ...common };
 const label = z.object({ name: z.string().max(200) });
 const moment = z.iso.datetime({ offset: true });
 const state = z.enum(['open', 'closed']);
+/** Postgres stores any text but U+0000. */
+const text = z.string().transform((value) => value.replaceAll('\0', '\uFFFD'));
+const words = { title: text, body: text.nullish().transform((value) => value ?? '') };
 
 export const pullRequestPayload = z.object({ ...acted, pull_request: z.object({ number: id }) });
 export const pullLabelPayload = z.object({
   ...acted,
   label,
-  pull_request: z.object({ number: id, state, updated_at: moment, head: z.object({ sha }) }),
+  pull_request: z.object({ number: id, ...words, state, updated_at: moment, head: z.object({ sha }) }),
 });
 export const issueLabelPayload = z.object({
   ...acted,
   label,
-  issue: z.object({ number: id, state, updated_at: moment, pull_request: z.object({}).nullish() }),
+  issue: z.object({
+    number: id,
+    ...words,
+    state,
+    updated_at: moment,
+    pull_request: z.object({}).nullish(),
+  }),
 });
 export const issuePayload = z.object({ ...acted, issue: z.object({ number: id, user: user.nullable() }) });
 export const issueCommentPayload = z.object({
   ...acted,
-  issue: z.object({ number: id, pull_request: z.object({}).nullish() }),
+  issue: z.object({ number: id, ...words, pull_request: z.object({}).nullish() }),
   comment: z.object({
     id,
     body: z.string(),

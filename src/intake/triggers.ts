@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseCommands } from './command-grammar.ts';
 import { readCheckRun, readCheckSuite, readPush } from './read-branch-events.ts';
-import { ignored, lacking, type TriggerDecision } from './trigger-decision.ts';
+import { ignored, lacking, type TriggerDecision, type Words } from './trigger-decision.ts';
 import {
   isBot,
   issueCommentPayload,
@@ -88,7 +88,13 @@ function readLabel(
   data: { sender: { login: string; type: string }; label: { name: string } } & Parameters<
     typeof repositoryOf
   >[0],
-  subject: { number: number; state: string; updated_at: string; isPull: boolean; headSha: string | null },
+  subject: Words & {
+    number: number;
+    state: string;
+    updated_at: string;
+    isPull: boolean;
+    headSha: string | null;
+  },
 ): TriggerDecision {
   const { sender } = data;
   const label = requestLabels.get(data.label.name.toLowerCase());
@@ -102,6 +108,7 @@ function readLabel(
     repository: repositoryOf(data),
     number: subject.number,
     isPull: subject.isPull,
+    words: { title: subject.title, body: subject.body },
     at: subject.updated_at,
     headSha: subject.headSha,
     actor: sender.login,
@@ -141,6 +148,7 @@ function readComment(payload: unknown, self: { id: number }): TriggerDecision {
     repository: repositoryOf(data),
     issue: issue.number,
     isPull: issue.pull_request != null,
+    words: { title: issue.title, body: issue.body },
     commentId: comment.id,
     actor: sender.login,
     actorType: sender.type,

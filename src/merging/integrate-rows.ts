@@ -1,9 +1,10 @@
+import type { Candidate, LeftOut } from '../domain/candidate.ts';
 import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 import { ensurePatchCommit } from './ensure-patch-commit.ts';
 import type { Integrator } from './integrate.ts';
 import { createMerge, mergePatches } from './merge-patches.ts';
-import type { BaseRequest, Candidate, IntegrateRowsRequest, LeftOut, MergePatch } from './port.ts';
+import type { BaseRequest, IntegrateRowsRequest, MergePatch } from './port.ts';
 import { protectionBy } from './protection.ts';
 
 /** The artifact of that digest; null where it is lost. */
@@ -25,7 +26,7 @@ export function createRowIntegrator(deps: {
     const rows = rowsBefore(view, row);
     const patches = await patchesOf(deps.readArtifact, mirror, view, rows, context.signal);
     const titles = new Map(rows.map(({ row: number, title }) => [number, title]));
-    return deps.integrator.integrate({
+    const candidate = await deps.integrator.integrate({
       mirror,
       targetRef: task.targetRef,
       ...(task.fork ? { pull: task.number } : {}),
@@ -37,6 +38,7 @@ export function createRowIntegrator(deps: {
       message: (merged) => merged.map((number) => titles.get(number) ?? '').join('\n'),
       context,
     });
+    return { ...candidate, checks: context.commands.map(({ name }) => name) };
   };
 }
 

@@ -1,9 +1,10 @@
+import type { Candidate, LeftOut } from '../domain/candidate.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Verdict } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { bisect } from './bisect.ts';
 import { type Conflict, createMerge, type Merge, mergePatches } from './merge-patches.ts';
-import type { Candidate, LeftOut, MergePatch, VerificationContext, Verifier } from './port.ts';
+import type { MergePatch, VerificationContext, Verifier } from './port.ts';
 import type { Protection } from './protection.ts';
 import { restoreProtected } from './restore-protected.ts';
 
@@ -32,7 +33,7 @@ export interface Integrator {
    * Merges what can be merged onto the target's present head and is green there. The candidate is one commit
    * whose parent is that head. `github_refused` when the branch is gone; what verifying throws.
    */
-  integrate(request: IntegrationRequest): Promise<Candidate>;
+  integrate(request: IntegrationRequest): Promise<Omit<Candidate, 'checks'>>;
 }
 
 /** Verifications of one candidate and its parts; beyond it, who is at fault stays unknown and nothing is published. */
@@ -97,13 +98,21 @@ interface Found {
 
 async function findGreen(search: Search): Promise<Found> {
   const targetTree = await search.mirror.treeOf(search.targetSha);
-  const merge = createMerge(search.mirror);
+  const mergeByGit = createMerge(search.mirror);
+  const merge: Merge = async (tree, patch) => {
+    search.context.signal.throwIfAborted();
+    search.context.onProgress();
+    return await mergeByGit(tree, patch);
+  };
   const leftOut: LeftOut[] = [];
-  let eligible: MergePatch[] = [];
-  for (const patch of search.patches.toSorted((a, b) => a.row - b.row)) {
+  let eligible = search.patches.toSorted((a, b) => a.row - b.row);
+  // One that conflicts even by itself does so with the target. One that builds upon another may do so as well, and
+  // fit all the same behind what it builds upon: those that fit together are not asked.
+  const together = await mergePatches(merge, targetTree, eligible);
+  for (const { patch } of together.conflicts) {
     const alone = await mergePatches(merge, targetTree, [patch]);
     leftOut.push(...alone.conflicts.map((conflict) => explain(conflict, search.targetRef)));
-    if (alone.merged.length > 0) eligible.push(patch);
+    if (alone.conflicts.length > 0) eligible = eligible.filter((other) => other !== patch);
   }
   // Nothing will be published: nothing need be verified.
   const hopeless = search.onPartial === 'all_or_nothing' && search.failedRows.length + leftOut.length > 0;
@@ -112,21 +121,29 @@ async function findGreen(search: Search): Promise<Found> {
   let verdict: Verdict | null = null;
   // A patch that gave way to a culprit has its chance once the culprit is out.
   for (;;) {
-    const { tree, merged, conflicts } = await mergePatches(merge, targetTree, eligible);
+    const { merged, conflicts } = await mergePatches(merge, targetTree, eligible);
     const rest = [...leftOut, ...conflicts.map((conflict) => explain(conflict, search.targetRef))];
-    if (merged.length === 0) return { tree, merged, verdict, leftOut: rest };
-    const now = await check(merged);
-    if (now?.passed) return { tree, merged, verdict: now, leftOut: rest };
+    if (merged.length === 0) return { tree: targetTree, merged, verdict, leftOut: rest };
+    const checked = await check(merged);
+    const now = checked?.verdict ?? null;
+    if (checked !== null && now?.passed) {
+      // What is published is the very tree that was verified. Where nothing is left of it there is nothing to add.
+      const left = checked.tree === targetTree ? [] : merged;
+      return { tree: checked.tree, merged: left, verdict: now, leftOut: rest };
+    }
     verdict = now ?? verdict;
     const culprits = now === null ? null : await findCulprits(merged, now, check);
-    if (culprits === null) return { tree, merged: [], verdict, leftOut: [...rest, ...merged.map(giveUp)] };
+    if (culprits === null)
+      return { tree: targetTree, merged: [], verdict, leftOut: [...rest, ...merged.map(giveUp)] };
     leftOut.push(...culprits);
     eligible = eligible.filter(({ row }) => !culprits.some((culprit) => culprit.row === row));
   }
 }
 
-/** Null: the search has used up its verifications. */
-type Check = (patches: readonly MergePatch[]) => Promise<Verdict | null>;
+/** Null: the search has used up its verifications. `tree`: what was verified, protected files as in the target. */
+type Check = (
+  patches: readonly MergePatch[],
+) => Promise<{ readonly verdict: Verdict; readonly tree: string } | null>;
 
 function checker(search: Search, merge: Merge, targetTree: string): Check {
   const { mirror, verifier, targetSha, protection, context, limit } = search;
@@ -138,7 +155,8 @@ function checker(search: Search, merge: Merge, targetTree: string): Check {
     const commit = await mirror.commitTree(tree, [targetSha], 'Candidate');
     const allowed = new Set(merged.flatMap(({ row }) => search.namedBy(row)));
     const restored = await restoreProtected({ mirror, base: targetSha, commit, protection, allowed });
-    return await verifier.judge(targetSha, restored.commit, context);
+    const verdict = await verifier.judge(targetSha, restored.commit, context);
+    return { verdict, tree: restored.commit === commit ? tree : await mirror.treeOf(restored.commit) };
   };
 }
 
@@ -157,8 +175,9 @@ async function findCulprits(
     if (step.done) {
       return step.value.map((patch) => condemn(patch, blamed.get(patch.row) ?? whole));
     }
-    const verdict = await check(step.value);
-    if (verdict === null) return null;
+    const checked = await check(step.value);
+    if (checked === null) return null;
+    const { verdict } = checked;
     if (!verdict.passed) blame(step.value, verdict);
     step = questions.next(verdict.passed);
   }

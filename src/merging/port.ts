@@ -1,4 +1,5 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
+import type { Candidate } from '../domain/candidate.ts';
 import type { Patch } from '../domain/patch.ts';
 import type { Verdict, VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
@@ -40,29 +41,6 @@ export interface MergePatch {
   readonly baseCommit: string;
   /** Commit of the patch in the mirror. */
   readonly commit: string;
-}
-
-/** A subtask whose work is not in the candidate. */
-export interface LeftOut {
-  readonly subtaskId: string;
-  readonly row: number;
-  /** `conflict`: with the target or an earlier patch; `verification`: the checks fail with it; else its failure's code. */
-  readonly code: string;
-  readonly reason: string;
-}
-
-/** What merging gives. `commit` null: nothing is left to publish, and `leftOut` says why. */
-export interface Candidate {
-  /** The target's head the candidate stands on. */
-  readonly targetSha: string;
-  readonly commit: string | null;
-  readonly tree: string | null;
-  /** Rows that are in it, ascending. A row neither here nor left out had nothing to add to the target. */
-  readonly merged: readonly number[];
-  readonly leftOut: readonly LeftOut[];
-  readonly verdict: Verdict | null;
-  /** Verifications that were run, kept ones not counted. */
-  readonly verifications: number;
 }
 
 /** What an agent left in its workspace, to be made a patch. */

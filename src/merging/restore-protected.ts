@@ -49,7 +49,8 @@ async function restoring(request: RestoreRequest, entry: PatchEntry): Promise<Tr
   const kind = request.protection(path);
   if (kind !== 'never') {
     if (request.allowed.has(path)) return null;
-    if (isManifest(path)) return await restoreManifest(request, entry);
+    const added = kind === 'tests' && before === null;
+    if (isManifest(path) && (kind === null || added)) return await restoreManifest(request, entry);
   }
   if (kind === null) return null;
   if (before === null && kind === 'tests' && !actsOnOthers.test(path)) return null;

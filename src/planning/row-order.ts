@@ -66,14 +66,15 @@ export function orderCollisions(
   dependsOn: readonly (readonly number[])[],
 ): number[][] {
   const ordered = dependsOn.map((rows) => [...rows]);
+  let after = comesAfter(ordered);
   for (const [upper, scope] of scopes.entries()) {
     // The nearest first: what they already wait for needs no dependency of its own.
     for (let lower = upper - 1; lower >= 0; lower -= 1) {
       const other = scopes[lower];
-      if (other === undefined || !scopesOverlap(scope, other)) continue;
-      const after = comesAfter(ordered);
       if (after[upper]?.has(lower) === true || after[lower]?.has(upper) === true) continue;
+      if (other === undefined || !scopesOverlap(scope, other)) continue;
       ordered[upper]?.push(lower);
+      after = comesAfter(ordered);
     }
   }
   return ordered.map((rows) => rows.toSorted((a, b) => a - b));

@@ -6,8 +6,12 @@ import { isGlob, literalWhereItExists } from '../domain/scope.ts';
 export interface Scope {
   /** Existing files that it covers, in the order of the tree. */
   readonly covers: readonly string[];
-  /** Each pattern as every sequence of segments it may stand for. */
-  readonly shapes: readonly (readonly Segment[])[];
+  /** The same, to look them up. */
+  readonly covered: ReadonlySet<string>;
+  /** Paths it spells out, existing or not. */
+  readonly literals: ReadonlySet<string>;
+  /** Its globs. */
+  readonly globs: readonly (readonly Segment[])[];
 }
 
 /** A name, a glob within one name, or any number of names. */
@@ -39,23 +43,47 @@ export function scopeOf(
   const globs = patterns.map((pattern) => readPattern(pattern, existing));
   const literal = new Set(patterns);
   const matchers = globs.filter(isGlob).map((glob) => picomatch(glob, options));
+  const covers = files.filter((path) => literal.has(path) || matchers.some((matches) => matches(path)));
   return {
-    covers: files.filter((path) => literal.has(path) || matchers.some((matches) => matches(path))),
-    shapes: globs.flatMap((glob, index) => {
-      const pattern = patterns[index] ?? '';
-      // What is spelled like a glob may also be meant as the name of a new file.
-      return isGlob(pattern)
-        ? [shapeOf(glob), pattern.split('/').map((name): Segment => ({ literal: name }))]
-        : [shapeOf(glob)];
-    }),
+    covers,
+    covered: new Set(covers),
+    // What is spelled like a glob may also be meant as the name of a new file.
+    literals: literal,
+    globs: globs
+      .filter(isGlob)
+      .map(shapeOf)
+      .filter((shape) => !shape.every(isLiteral)),
   };
 }
 
 /** True where a file could be in both. Never false where one could; true now and then where none can. */
 export function scopesOverlap(a: Scope, b: Scope): boolean {
-  const covered = new Set(a.covers);
-  if (b.covers.some((path) => covered.has(path))) return true;
-  return a.shapes.some((left) => b.shapes.some((right) => shapesMeet(left, right)));
+  if (b.covers.some((path) => a.covered.has(path))) return true;
+  if (intersect(a.literals, b.literals)) return true;
+  return (
+    a.globs.some((left) => b.globs.some((right) => shapesMeet(left, right))) ||
+    globsMeet(a.globs, b.literals) ||
+    globsMeet(b.globs, a.literals)
+  );
+}
+
+function intersect(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  const [few, many] = a.size < b.size ? [a, b] : [b, a];
+  return [...few].some((path) => many.has(path));
+}
+
+function globsMeet(globs: Scope['globs'], literals: ReadonlySet<string>): boolean {
+  return (
+    globs.length > 0 && [...literals].some((path) => globs.some((glob) => shapesMeet(glob, spell(path))))
+  );
+}
+
+function spell(path: string): Segment[] {
+  return path.split('/').map((literal) => ({ literal }));
+}
+
+function isLiteral(segment: Segment): boolean {
+  return segment !== '**' && 'literal' in segment;
 }
 
 function readPattern(pattern: string, existing: ReadonlySet<string>): string {

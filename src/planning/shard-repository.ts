@@ -19,7 +19,7 @@ interface Part {
  * within its part: what does not concern it changes nothing.
  */
 export function shardRepository(files: readonly string[], maxRows: number): ValidRow[] {
-  const parts = joinTo(maxRows, partsOf(files));
+  const parts = maxRows === 1 ? whole : joinTo(maxRows, partsOf(files));
   const existing = pathsThatExist(files);
   const scopes = parts.map((part) => scopeOf(part.writes, files, existing));
   const dependsOn = orderCollisions(
@@ -45,8 +45,9 @@ export function shardRepository(files: readonly string[], maxRows: number): Vali
   });
 }
 
-function partsOf(files: readonly string[]): Part[] {
-  const whole = [{ name: 'the whole repository', writes: ['**'] }];
+const whole: readonly Part[] = [{ name: 'the whole repository', writes: ['**'] }];
+
+function partsOf(files: readonly string[]): readonly Part[] {
   if (files.length <= smallRepository) return whole;
   const manifests = files.filter(isManifest);
   const packageOf = packagesOf(manifests);
@@ -55,18 +56,27 @@ function partsOf(files: readonly string[]): Part[] {
     .filter((directory) => ![...packages].some((other) => directory.startsWith(`${other}/`)))
     .toSorted();
   if (outermost.length < 2) return whole;
-  const inPackages = new Set(outermost.map(firstName));
-  const others = [...new Set(files.filter((file) => file.includes('/')).map(firstName))]
-    .filter((name) => !inPackages.has(name) && !name.startsWith('.'))
-    .toSorted();
-  return [
-    ...outermost.map((directory) => ({ name: directory, writes: [`${directory}/**`] })),
-    { name: 'what is outside of the packages', writes: ['*', ...others.map((name) => `${name}/**`)] },
-  ];
+  const rest = restOf('', files, new Set(outermost));
+  const parts = outermost.map((directory) => ({ name: directory, writes: [`${directory}/**`] }));
+  return rest.length === 0 ? parts : [...parts, { name: 'what is outside of the packages', writes: rest }];
 }
 
-function firstName(path: string): string {
-  return path.split('/', 1)[0] ?? '';
+/** Globs for all files below a directory that are in no package; what begins with a dot at the root is left out. */
+function restOf(directory: string, files: readonly string[], packages: ReadonlySet<string>): string[] {
+  const prefix = directory === '' ? '' : `${directory}/`;
+  const below = files.filter((file) => file.startsWith(prefix));
+  const deeper = below.filter((file) => file.includes('/', prefix.length));
+  const children = [...new Set(deeper.map((file) => file.slice(0, file.indexOf('/', prefix.length))))]
+    .filter((child) => !packages.has(child) && !child.startsWith('.'))
+    .toSorted();
+  return [
+    ...(deeper.length < below.length ? [`${prefix}*`] : []),
+    ...children.flatMap((child) =>
+      [...packages].some((one) => one.startsWith(`${child}/`))
+        ? restOf(child, below, packages)
+        : [`${child}/**`],
+    ),
+  ];
 }
 
 /** Neighbours together, in as equal numbers as can be. */

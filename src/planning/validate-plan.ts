@@ -134,8 +134,7 @@ function patternFault(
 function collisionFaults(scopes: readonly Scope[], dependsOn: readonly (readonly number[])[]): string[] {
   const found = collisions(scopes, dependsOn);
   const faults = found.slice(0, maxAlike).map(([lower, upper]) => {
-    const covered = new Set(scopes[lower]?.covers);
-    const common = scopes[upper]?.covers.find((path) => covered.has(path));
+    const common = scopes[upper]?.covers.find((path) => scopes[lower]?.covered.has(path));
     const where = common === undefined ? 'the same new file' : shown(common);
     return `rows ${lower} and ${upper} may both write ${where}: make their scopes disjoint, join them, or let one depend on the other`;
   });

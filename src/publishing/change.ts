@@ -1,6 +1,6 @@
+import type { Candidate } from '../domain/candidate.ts';
 import type { Failure } from '../domain/failure.ts';
 import { isOpen } from '../domain/task.ts';
-import type { Candidate } from '../merging/port.ts';
 import type { PatchRow, Publication, Subtask, Task, TaskView } from '../store/port.ts';
 
 /** What the rows say of a change: one integration per pull request, and what became of each row in it. Pure. */

@@ -1,9 +1,10 @@
 import type { TaskView } from '../store/port.ts';
 import { type IssueState, issueState, renderIssueReply } from './batch-issue.ts';
 import { readIntegrations } from './change.ts';
+import type { ChangeDeps } from './change-context.ts';
 import { homeOf, publishHome, repositoryOf } from './home-comment.ts';
 import { publishLabels } from './labels.ts';
-import { type ChangeDeps, publishChange } from './publish-change.ts';
+import { publishChange } from './publish-change.ts';
 import { type Published, renderHeld, renderProgress, renderSettled } from './render-change.ts';
 import { publishComment } from './write-comment.ts';
 
@@ -27,10 +28,7 @@ export async function publishChangeTask(
     await publishHome(deps, task, renderProgress(view), 'progress', signal);
     return;
   }
-  const outcomes = new Map<string, Published['outcome']>();
-  for (const { subtask } of readIntegrations(view)) {
-    outcomes.set(subtask.id, await publishChange(deps, task.id, subtask, signal));
-  }
+  const outcomes = await publishAll(deps, view, signal);
   if ([...outcomes.values()].some(({ kind }) => kind === 'moved')) return;
   // Another replica may have had a later candidate.
   const now = (await deps.store.views.task(task.id)) ?? view;
@@ -43,6 +41,25 @@ export async function publishChangeTask(
   await replyToIssues(deps, now, published, signal);
   await publishHome(deps, now.task, renderSettled(now, published), 'final', signal);
   if (now.task.phase === 'publishing') await deps.store.tasks.finish(task.id);
+}
+
+/** By subtask. What can go out does, before a target that moved under another takes the task back to running. */
+async function publishAll(
+  deps: ChangeDeps,
+  view: TaskView,
+  signal: AbortSignal,
+): Promise<Map<string, Published['outcome']>> {
+  const outcomes = new Map<string, Published['outcome']>();
+  const all = readIntegrations(view).map(({ subtask }) => subtask);
+  const publish = async (list: typeof all, onMoved: 'integrate_again' | 'say_so') => {
+    for (const subtask of list) {
+      outcomes.set(subtask.id, await publishChange(deps, view.task.id, subtask, onMoved, signal));
+    }
+  };
+  if (all.length > 1) await publish(all, 'say_so');
+  const left = all.filter(({ id }) => (outcomes.get(id)?.kind ?? 'moved') === 'moved');
+  await publish(left, 'integrate_again');
+  return outcomes;
 }
 
 const states: readonly IssueState[] = ['running', 'done', 'failed'];

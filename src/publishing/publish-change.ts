@@ -1,5 +1,4 @@
 import { PatchfleetError } from '../domain/failure.ts';
-import type { InstallationClient, Mirror, Mirrors } from '../github/port.ts';
 import type { TaskView } from '../store/port.ts';
 import type { Answer, PublishingDeps } from './ask-github.ts';
 import {
@@ -10,26 +9,11 @@ import {
   readIntegrations,
   settledOutcome,
 } from './change.ts';
+import type { ChangeContext, ChangeDeps } from './change-context.ts';
 import { repositoryOf } from './home-comment.ts';
 import { publishPatch } from './publish-patch.ts';
 import { type Publishable, writeBranch } from './write-branch.ts';
 import { writePull } from './write-pull.ts';
-
-export interface ChangeDeps extends PublishingDeps {
-  readonly mirrors: Mirrors;
-  /** Least time between two updates of a comment while its task runs, milliseconds. */
-  readonly updateMs: number;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
-}
-
-export interface ChangeContext {
-  readonly deps: ChangeDeps;
-  readonly client: InstallationClient;
-  readonly mirror: Mirror;
-  readonly view: TaskView;
-  readonly signal: AbortSignal;
-}
 
 /** Candidates that are made for one pull request, while its target keeps moving. */
 const maxRounds = 5;
@@ -43,6 +27,7 @@ export function publishChange(
   deps: ChangeDeps,
   taskId: string,
   subtask: { readonly id: string; readonly issue: number | null },
+  onMoved: 'integrate_again' | 'say_so',
   signal: AbortSignal,
 ): Promise<ChangeOutcome> {
   const keys = changeKeys(taskId, subtask.issue);
@@ -61,6 +46,7 @@ export function publishChange(
     const context = { deps, client, mirror, view, signal };
     // Another replica's mirror has it, or the mirror was lost: it is made again where this one can see it.
     if (!(await mirror.has(candidate.commit))) {
+      if (onMoved === 'say_so') return { kind: 'moved' };
       return integrateAgain(context, keys, integration, {
         code: 'git_failed',
         detail: `the candidate ${candidate.commit} is not in this mirror`,
@@ -68,6 +54,7 @@ export function publishChange(
     }
     const answer = await settle(context, keys, integration, candidate);
     if (answer === 'moved') {
+      if (onMoved === 'say_so') return { kind: 'moved' };
       return integrateAgain(context, keys, integration, {
         code: 'target_moving',
         detail: `${task.targetRef || 'the head'} moved ${maxRounds} times while the result was verified`,
@@ -105,7 +92,7 @@ async function settle(
 }
 
 /** Null: it failed for good, and its row says why. */
-export async function recordFailure<T>(
+async function recordFailure<T>(
   { deps, view }: ChangeContext,
   key: string,
   write: () => Promise<Answer<T>>,

@@ -1,8 +1,8 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { ChangeKeys, Integration } from './change.ts';
+import type { ChangeContext } from './change-context.ts';
 import { plural } from './conclude.ts';
 import { repositoryOf } from './home-comment.ts';
-import type { ChangeContext } from './publish-change.ts';
 import { renderPatch } from './render-patch.ts';
 import { mergedRows } from './render-pull.ts';
 import { readTargetHead, whyUnwanted } from './target-head.ts';

@@ -5,6 +5,7 @@ import { plural } from './conclude.ts';
 import { codeSpan, defuseMarkdown, plainLine } from './defuse.ts';
 import { defuseClosing } from './defuse-closing.ts';
 import { capMarkdown, fitItems } from './fit-markdown.ts';
+import { spent } from './render-section.ts';
 
 /** The rows of a change for people: the live table, what was done, what was left out. Pure. */
 
@@ -127,11 +128,6 @@ export function nothingList(rows: readonly ChangeRow[], max: number): string {
 }
 
 /** What the agents and checks of a task used. */
-export function spentLine({ task, spend }: Pick<TaskView, 'task' | 'spend'>): string {
-  const cost = spend.costMicros === 0 ? '' : `, $${(spend.costMicros / 1e6).toFixed(4)}`;
-  const calls =
-    spend.calls === 0
-      ? 'no model calls'
-      : `${plural(spend.calls, 'model call')}, ${spend.tokens.toLocaleString('en-US')} tokens${cost}`;
-  return `Spent: ${calls} · Task \`${task.id}\``;
+export function spentLine(view: Pick<TaskView, 'task' | 'spend'>): string {
+  return `Spent: ${spent(view)} · Task \`${view.task.id}\``;
 }

@@ -51,7 +51,7 @@ export function renderProgress(view: TaskView): string {
 
 export function renderSettled(view: TaskView, published: readonly Published[]): string {
   const { task } = view;
-  const rows = readRows(view);
+  const rows = readRows(view).map((row) => withheldWhere(published, row));
   const left = rows.filter(({ state }) => ['left_out', 'failed', 'withheld'].includes(state));
   return [
     ...headline(view, published, rows),
@@ -64,6 +64,15 @@ export function renderSettled(view: TaskView, published: readonly Published[]): 
   ]
     .filter((text) => text !== '')
     .join('\n\n');
+}
+
+/** What is in a candidate that could not be published is in nothing that anybody can see. */
+function withheldWhere(published: readonly Published[], row: ChangeRow): ChangeRow {
+  const refused = published.some(
+    ({ integration, outcome }) =>
+      outcome.kind === 'refused' && integration.rows.some(({ subtask }) => subtask.id === row.subtask.id),
+  );
+  return refused && row.state === 'merged' ? { ...row, state: 'withheld' } : row;
 }
 
 function headline(view: TaskView, published: readonly Published[], rows: readonly ChangeRow[]): string[] {

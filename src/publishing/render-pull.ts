@@ -60,7 +60,7 @@ export function pullBody(view: TaskView, integration: Integration, key: string):
   const after = [
     left === '' ? '' : `### Left out\n\n${left}`,
     none === '' ? '' : `### Nothing to change\n\n${none}`,
-    `### Verification\n\n${verification(task, integration, candidate?.verdict ?? null)}`,
+    `### Verification\n\n${verification(candidate?.checks ?? [], candidate?.verdict ?? null)}`,
     spentLine(view),
   ]
     .filter((text) => text !== '')
@@ -86,34 +86,33 @@ function origin(task: Task): string {
 
 const namesShown = 10;
 
-function verification(task: Task, { subtask }: Integration, verdict: Verdict | null): string {
-  const configured = task.config?.verify.commands ?? null;
-  const commands = configured?.map((argv) => codeSpan(argv.join(' '), 200)).join(', ') ?? '';
-  const how =
-    configured === null
-      ? safeLine(subtask.summary, 600)
-      : configured.length === 0
-        ? ''
-        : `Commands: ${commands}.`;
-  if (configured?.length === 0) return 'The repository has no verification commands: nothing was run.';
-  if (verdict === null) return how === '' ? 'Nothing was run.' : how;
-  const list = (names: readonly string[]) =>
-    names.length === 0
+function verification(checks: readonly string[], verdict: Verdict | null): string {
+  if (checks.length === 0) return 'The repository has no verification commands: nothing was run.';
+  const how = `Commands: ${checks.map((name) => codeSpan(name, 200)).join(', ')}.`;
+  if (verdict === null) return how;
+  const { knownFailures, flaky } = verdict;
+  // Such a command names no test that failed: it would not notice one more.
+  const blind = knownFailures.filter((name) => name.startsWith('command:'));
+  const known = knownFailures.filter((name) => !name.startsWith('command:'));
+  return [
+    'Verified as a whole: nothing fails with it that did not fail before.',
+    how,
+    blind.length === 0
       ? ''
-      : `\n\n${names
-          .slice(0, namesShown)
-          .map((name) => `- ${codeSpan(name, 200)}`)
-          .join('\n')}${names.length > namesShown ? `\n- and ${names.length - namesShown} more` : ''}`;
-  const { knownFailures: known, flaky } = verdict;
-  const baseline =
+      : `Failed before as well, without naming a test, so ${blind.length === 1 ? 'it judges' : 'they judge'} nothing:${names(blind)}`,
     known.length === 0
       ? ''
-      : `${plural(known.length, 'check')} failed before and still ${known.length === 1 ? 'does' : 'do'}:${list(known)}`;
-  const unsteady =
-    flaky.length === 0 ? '' : `Failed once and passed when run again (not counted):${list(flaky)}`;
-  return ['Verified as a whole: nothing fails with it that did not fail before.', how, baseline, unsteady]
+      : `${plural(known.length, 'test')} failed before and still ${known.length === 1 ? 'does' : 'do'}:${names(known)}`,
+    flaky.length === 0 ? '' : `Failed once and passed when run again (not counted):${names(flaky)}`,
+  ]
     .filter((text) => text !== '')
     .join('\n\n');
+}
+
+function names(list: readonly string[]): string {
+  const shown = list.slice(0, namesShown).map((name) => `- ${codeSpan(name, 200)}`);
+  const more = list.length > namesShown ? [`- and ${list.length - namesShown} more`] : [];
+  return `\n\n${[...shown, ...more].join('\n')}`;
 }
 
 export function mergedRows(rows: readonly ChangeRow[]): number {

@@ -162,7 +162,7 @@ function reviewLines(review: ReviewRecord | null): string[] {
   return known.length === 0 ? [] : [`No review was posted: ${known.join(', ')}.`];
 }
 
-function spent({ spend }: TaskView): string {
+export function spent({ spend }: Pick<TaskView, 'spend'>): string {
   if (spend.calls === 0) return 'no model calls';
   const cost = spend.costMicros === 0 ? '' : `, $${(spend.costMicros / 1e6).toFixed(4)}`;
   return `${plural(spend.calls, 'model call')}, ${spend.tokens.toLocaleString('en-US')} tokens${cost}`;

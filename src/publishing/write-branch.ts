@@ -1,8 +1,8 @@
-import type { Candidate } from '../merging/port.ts';
+import type { Candidate } from '../domain/candidate.ts';
 import type { Task } from '../store/port.ts';
 import { type Answer, ask, isGone, type Refusal } from './ask-github.ts';
 import type { ChangeKeys, Integration } from './change.ts';
-import type { ChangeContext } from './publish-change.ts';
+import type { ChangeContext } from './change-context.ts';
 import { commitMessage, taskTrailer } from './render-pull.ts';
 import { readTargetHead, whyUnwanted } from './target-head.ts';
 import { unequal, writeGitHubTree } from './write-tree.ts';

@@ -40,7 +40,7 @@ export async function putComment(
   const fingerprint = contentFingerprint(body);
   const row = await publications.get(key);
   // What GitHub refused is refused for this task; another task may find the conversation open again.
-  if (row?.status === 'failed' && row.taskId === taskId) return 0;
+  if (row?.status === 'failed' && (taskId === null || row.taskId === taskId)) return 0;
   if (row?.status === 'done' && row.fingerprint === fingerprint) return 0;
   if (row?.status === 'done' && row.githubId !== null && row.sentAt !== null) {
     const wait = comment.waitFor?.(row.sentAt) ?? 0;

@@ -1,7 +1,7 @@
 import type { Answer } from './ask-github.ts';
 import { ask, askAll } from './ask-github.ts';
 import type { ChangeKeys, Integration } from './change.ts';
-import type { ChangeContext } from './publish-change.ts';
+import type { ChangeContext } from './change-context.ts';
 import { pullBody, pullTitle } from './render-pull.ts';
 import { markerOf } from './render-reply.ts';
 

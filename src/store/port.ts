@@ -1,3 +1,4 @@
+import type { Candidate } from '../domain/candidate.ts';
 import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
@@ -7,7 +8,6 @@ import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationReport } from '../domain/verification.ts';
 import type { BudgetLedger } from '../inference/port.ts';
-import type { Candidate } from '../merging/port.ts';
 import type {
   artifacts,
   attempts,
@@ -210,7 +210,7 @@ export interface TaskView {
 
 export interface Views {
   task(id: string): Promise<TaskView | null>;
-  /** The newest task of each pull request for that head, ordered by pull request. */
+  /** The newest review of each pull request for that head, ordered by pull request. */
   head(repositoryId: number, headSha: string): Promise<TaskView[]>;
   /**
    * Fingerprints of findings that earlier tasks of this pull request already published in a review.

@@ -15,6 +15,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import type { RepositoryConfig } from '../config/repository-config.ts';
+import type { Candidate } from '../domain/candidate.ts';
 import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Severity } from '../domain/finding.ts';
@@ -33,7 +34,6 @@ import type {
 } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { Verdict, VerificationReport } from '../domain/verification.ts';
-import type { Candidate } from '../merging/port.ts';
 
 /**
  * The rows that are the truth (design decision 1). The queue can be rebuilt from them: what is due is a

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from 'pg';
-import type { Candidate } from '../../src/merging/port.ts';
+import type { Candidate } from '../../src/domain/candidate.ts';
 import { describeWorld } from '../support/app/until-done.ts';
 import type { World } from '../support/app/world.ts';
 import type { Sample } from '../support/sample/sample.ts';

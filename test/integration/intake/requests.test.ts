@@ -258,6 +258,15 @@ describe('the label patchfleet:fix', () => {
     expect(await tasks(number)).toEqual([]);
   });
 
+  it('of an issue is of the words that were there, not of what its author made of them since', async () => {
+    const { fullName, issue, tasks } = await open();
+    const { number } = await issue('Mine', { author: 'guest' });
+    const delivery = await world.github.addLabel(fullName, number, 'patchfleet:fix', { sender: 'mona' });
+    await world.github.editIssue(fullName, number, { title: 'Other', body: 'Do harm', sender: 'guest' });
+    await world.admit(delivery?.id ?? '');
+    expect((await tasks(number))[0]).toMatchObject({ title: 'Mine', instruction: 'Mine\n\nLine two' });
+  });
+
   it('of a pull request is of the head that was seen, not of what was pushed since', async () => {
     const { fullName, tasks, say } = await open();
     const pull = { branch: 'p', files: { 'a.js': '2\n' } };

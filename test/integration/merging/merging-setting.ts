@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { VerificationCommand } from '../../../src/domain/verification.ts';
 import { createMirrors } from '../../../src/github/mirror.ts';
-import type { Mirror, TreeChange } from '../../../src/github/port.ts';
+import type { TreeChange } from '../../../src/github/port.ts';
 import type { MergePatch, VerificationContext } from '../../../src/merging/port.ts';
 import { createVerifier } from '../../../src/merging/verify.ts';
 import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
@@ -105,12 +105,16 @@ export async function createMergingSetting(files: Files) {
       return sandbox;
     },
   };
-  const createAnother = (image = 'patchfleet-sandbox:latest') =>
+  /** `imageId`: as if the image had been rebuilt. */
+  const createAnother = (imageId?: string) =>
     createVerifier({
       verifications,
       snapshots,
-      sandboxes: { ...docker.sandboxes, ...sandboxes },
-      image,
+      sandboxes: {
+        ...docker.sandboxes,
+        ...sandboxes,
+        ...(imageId === undefined ? {} : { imageId: async () => imageId }),
+      },
       treeOf: (_dir, commit) => git.mirror.treeOf(commit),
       once: createSharedWork(),
       progressMs: 50,
@@ -151,4 +155,3 @@ export async function createMergingSetting(files: Files) {
 
 export type GitSetting = Awaited<ReturnType<typeof createGitSetting>>;
 export type MergingSetting = Awaited<ReturnType<typeof createMergingSetting>>;
-export type { Mirror };

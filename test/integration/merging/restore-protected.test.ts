@@ -15,6 +15,7 @@ const files = {
   'test/sum.test.js': sumTest,
   Makefile: 'test:\n\tnode --test\n',
   'docs/rules.md': 'rules\n',
+  'test/fixtures/old/package.json': '{"name":"old"}',
 };
 const broken = { 'src/sum.js': 'export const sum = (a, b) => a - b;\n' };
 
@@ -87,6 +88,16 @@ describe('restoring', () => {
     ['restores a changed one', { Makefile: 'test:\n\ttrue\n', 'src/a.js': 'a' }, ['src/a.js']],
     ['restores a removed one', { Makefile: null }, []],
     ['removes what would be imported in the place of a package', { 'node_modules/assert/index.js': '' }, []],
+    [
+      'restores a package.json among the tests as a whole',
+      { 'test/fixtures/old/package.json': '{"name":"changed"}' },
+      [],
+    ],
+    [
+      'keeps a new one without its runner settings',
+      { 'test/fixtures/new/package.json': '{"name":"new","mocha":{}}', 'test/b/package.json': '{"jest":{}}' },
+      ['test/b/package.json', 'test/fixtures/new/package.json'],
+    ],
     ['removes a lockfile', { 'package-lock.json': '{}' }, []],
     ['restores what only people change', { '.github/workflows/ci.yml': 'on: push\n' }, []],
     ['makes room for a file', { Makefile: null, 'Makefile/a': 'a', 'Makefile/b/c': 'c' }, []],

@@ -43,7 +43,7 @@ describe('a tree that passes', () => {
     expect(await setting.createAnother().judge(head, same, counting)).toEqual(clean);
     expect({ started: started(), runs }).toEqual({ started: 0, runs: ['run'] });
     // Another image is another question.
-    await setting.createAnother('another-name').report(same, context());
+    await setting.createAnother('sha256:another').report(same, context());
     expect(started()).toBe(1);
   });
 
@@ -128,7 +128,7 @@ describe('a tree that fails', () => {
       'test/hang.test.js': testOf('waits', 'return new Promise((done) => setTimeout(done, 600_000))'),
     });
     let told = 0;
-    const context = setting.context({ commandMs: 3000, onProgress: () => (told += 1) });
+    const context = setting.context({ commandMs: 6000, onProgress: () => (told += 1) });
     expect(await setting.verifier.judge(setting.head, commit, context)).toEqual({
       passed: false,
       newFailures: ['command:node --run test timed out'],

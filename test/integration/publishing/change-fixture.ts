@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
+import type { LeftOut } from '../../../src/domain/candidate.ts';
 import type { Failure } from '../../../src/domain/failure.ts';
 import { PatchfleetError } from '../../../src/domain/failure.ts';
 import type { TaskOutcome } from '../../../src/domain/task.ts';
 import type { Triage } from '../../../src/domain/triage.ts';
-import type { LeftOut } from '../../../src/merging/port.ts';
 import type { NewTask, Task } from '../../../src/store/port.ts';
 import { candidates, patches, subtasks, tasks, triages } from '../../../src/store/schema.ts';
 import { newRow, newTask, planFacts } from '../../support/tasks.ts';
@@ -137,6 +137,7 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
       merged: [...(more.merged ?? [])],
       leftOut,
       verdict: noVerdict,
+      checks: ['npm test'],
       verifications: 1,
     };
     const [known] = await db.select().from(candidates).where(eq(candidates.subtaskId, id));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openChangeFixture } from './change-fixture.ts';
 import { type Fixture, finding, openFixture, repoName } from './fixture.ts';
 
 let fixture: Fixture;
@@ -70,5 +71,30 @@ describe('reactions and replies', () => {
     await publisher.react(repository(), 999_999, 'eyes');
     expect(double.journal.length).toBe(asked);
     expect((await store.publications.get('reaction:999999'))?.status).toBe('failed');
+  });
+});
+
+describe('the comment of a running change', () => {
+  it('waits for its time, asked of the queue; the result does not wait', async () => {
+    const changes = await openChangeFixture({ updateMs: 60_000 });
+    try {
+      const { double, enqueued } = changes;
+      const task = await changes.commanded();
+      await changes.publish(task);
+      await changes.plan(task, [null]);
+      await changes.finishRow(task, 0, {});
+      const writes = double.writes().length;
+      await changes.publish(task);
+      expect(double.writes().length).toBe(writes);
+      expect(enqueued.map(({ kind, id }) => [kind, id])).toEqual([['publish', task.id]]);
+      expect(enqueued[0]?.options?.delayMs).toBeGreaterThan(30_000);
+      await changes.integrate(task, 1, {});
+      await changes.settle(task);
+      await changes.publish(task);
+      expect(await changes.ours(task.number)).toEqual([expect.stringContaining('nothing to change')]);
+      expect(enqueued.length).toBe(1);
+    } finally {
+      await changes.close();
+    }
   });
 });

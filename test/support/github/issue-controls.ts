@@ -121,12 +121,14 @@ export function createIssueControls(state: State, webhooks: Webhooks) {
       const action = issue.locked ? 'locked' : 'unlocked';
       return tell(repository, [{ kind: 'issue', action, issue }], request);
     },
-    /** Gone for good: whoever asks gets 410. Pull requests cannot be deleted. */
+    /** Gone for good, with its comments: whoever asks gets 410 (404 for a comment). Pull requests cannot be deleted. */
     async deleteIssue(fullName: string, number: number, request: Doing = {}) {
       const [repository, issue] = issueOf(fullName, number);
       if (issue.pull) throw new Error(`${fullName}#${number} is a pull request`);
       repository.issues.delete(number);
       repository.deletedIssues.add(number);
+      const kept = state.comments.filter((c) => c.repositoryId !== repository.id || c.issue !== number);
+      state.comments.splice(0, state.comments.length, ...kept);
       return tell(repository, [{ kind: 'issue', action: 'deleted', issue }], request);
     },
     /** A user writes a comment; `issue_comment.created` is delivered. */

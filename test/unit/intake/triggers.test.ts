@@ -19,7 +19,7 @@ const pull = (action: string, change: object = {}) => ({
 const comment = (body: string, change: object = {}, more: object = {}) => ({
   action: 'created',
   ...common,
-  issue: { number: 3, pull_request: {} },
+  issue: { number: 3, title: 'Broken', body: 'a\0b', pull_request: {} },
   comment: { id: 9, body, user: mona, performed_via_github_app: null, ...change },
   ...more,
 });
@@ -42,13 +42,18 @@ describe('triggers', () => {
       repository: ref,
       issue: 3,
       isPull: true,
+      words: { title: 'Broken', body: 'a\uFFFDb' },
       commentId: 9,
       actor: 'mona',
       actorType: 'User',
     };
     expect(readTrigger('issue_comment', comment('/patchfleet review'), self)).toEqual(expected);
-    const onIssue = comment('/patchfleet review', {}, { issue: { number: 3 } });
-    expect(readTrigger('issue_comment', onIssue, self)).toEqual({ ...expected, isPull: false });
+    const onIssue = comment('/patchfleet review', {}, { issue: { number: 3, title: 'Broken', body: null } });
+    expect(readTrigger('issue_comment', onIssue, self)).toEqual({
+      ...expected,
+      isPull: false,
+      words: { title: 'Broken', body: '' },
+    });
   });
 
   it('a comment written through another app is its user’s', () => {
@@ -56,9 +61,10 @@ describe('triggers', () => {
     expect(readTrigger('issue_comment', payload, self).kind).toBe('commands');
   });
 
-  const issue = { number: 3, state: 'open', updated_at: '2026-01-02T03:04:05Z', user: mona };
+  const words = { title: 'Broken', body: 'Why' };
+  const issue = { number: 3, ...words, state: 'open', updated_at: '2026-01-02T03:04:05Z', user: mona };
   const sha = 'a'.repeat(40);
-  const onPull = { number: 3, state: 'open', updated_at: issue.updated_at, head: { sha } };
+  const onPull = { number: 3, ...words, state: 'open', updated_at: issue.updated_at, head: { sha } };
   const labelled = (name: string, change: object = {}) => ({
     action: 'labeled',
     ...common,
@@ -83,6 +89,7 @@ describe('triggers', () => {
         kind: 'label',
         repository: ref,
         number: 3,
+        words,
         at: issue.updated_at,
         ...by,
         ...more,

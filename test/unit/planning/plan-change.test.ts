@@ -29,17 +29,11 @@ function request(over: Partial<ChangeRequest> = {}): ChangeRequest {
   };
 }
 
-/** A mirror that has `commits` from the beginning, and gets those of the branch and pull request when asked. */
-function setting(known: string[] = [], branch: string | null = 'tip', gets: string[] = ['head']) {
-  const commits = new Set(known);
+/** A mirror that can bring every commit in. */
+function setting() {
   const calls: unknown[][] = [];
   const mirror: Partial<Mirror> = {
-    has: async (commit) => commits.has(commit),
-    fetchBranch: async (name) => {
-      calls.push(['branch', name]);
-      for (const commit of gets) commits.add(commit);
-      return branch;
-    },
+    fetchCommit: async (commit, branch) => void calls.push(['commit', commit, branch]),
     fetchPullRequest: async (number, head, base) => void calls.push(['pull', number, head, base]),
     listTree: async () => ['a.ts'],
   };
@@ -66,21 +60,16 @@ describe('planning of what changes files', () => {
       ['the whole repository', 'coder'],
       ['merge and verify', ''],
     ]);
-    expect(calls).toEqual([['branch', 'main']]);
+    expect(calls).toEqual([['commit', 'head', 'main']]);
   });
 
-  it('fetches a pull request by its commits, and nothing that is there', async () => {
+  it('fetches a pull request by its commits', async () => {
     const pull = setting();
     await pull.planner.plan(request({ subject: { ...issue, kind: 'pull_request' } }), signal);
     expect(pull.calls).toEqual([['pull', 8, 'head', 'base']]);
-    const there = setting(['head']);
-    await there.planner.plan(request(), signal);
-    expect(there.calls).toEqual([]);
   });
 
   it.each([
-    ['the branch is gone', setting([], null), request(), 'commit_missing', /no branch `main`/],
-    ['the commit is gone', setting([], 'tip', []), request(), 'commit_missing', /history of `main`/],
     ['a batch has no issues', setting(), request({ kind: 'batch' }), 'plan_invalid', /no issues/],
     ['no model is configured', setting(), request({ agents: [linter] }), 'config_invalid', /no model agent/],
     [

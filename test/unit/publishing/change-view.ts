@@ -1,4 +1,4 @@
-import type { Candidate } from '../../../src/merging/port.ts';
+import type { Candidate } from '../../../src/domain/candidate.ts';
 import type { PatchRow, Subtask, Task, TaskView } from '../../../src/store/port.ts';
 import { subtaskRow, taskRow } from './view.ts';
 
@@ -34,6 +34,7 @@ export function candidateOf(more: Partial<Candidate> = {}): Candidate {
     merged: [],
     leftOut: [],
     verdict: noVerdict,
+    checks: ['npm test'],
     verifications: 1,
     ...more,
   };

@@ -34,7 +34,12 @@ const two = {
 
 describe('the body of a pull request', () => {
   it('says what was done, what was left out, what was verified and spent', () => {
-    const verdict = { passed: true, newFailures: [], knownFailures: ['test:t:old'], flaky: ['test:t:shaky'] };
+    const verdict = {
+      passed: true,
+      newFailures: [],
+      knownFailures: ['command:lint', 'test:t:old'],
+      flaky: ['test:t:shaky'],
+    };
     const view = changeView({
       ...two,
       task: { number: 7, config: config({ verify: { commands: [['npm', 'test']] } }) },
@@ -61,7 +66,9 @@ describe('the body of a pull request', () => {
         '### Verification',
         'Verified as a whole: nothing fails with it that did not fail before.',
         'Commands: `npm test`.',
-        '1 check failed before and still does:',
+        'Failed before as well, without naming a test, so it judges nothing:',
+        '- `command:lint`',
+        '1 test failed before and still does:',
         '- `test:t:old`',
         'Failed once and passed when run again (not counted):',
         '- `test:t:shaky`',
@@ -197,6 +204,14 @@ describe('the comment of a change', () => {
   ] as const)('says it of %s', (_, one, task, outcome, expected) => {
     const view = changeView({ ...two, task, candidates: [one] });
     expect(settled(view, outcome)).toContain(expected);
+  });
+
+  it('calls nothing merged that is in no pull request', () => {
+    const view = changeView({ ...two, candidates: [{ candidate: merged }] });
+    const failure = { code: 'github_refused', detail: 'the branch main is gone' } as const;
+    const text = settled(view, { kind: 'refused', failure });
+    expect(text).not.toContain('merged');
+    expect(text.match(/\| not published \|/g)).toHaveLength(2);
   });
 
   it('gives the reasons of the agents where there is nothing to change', () => {

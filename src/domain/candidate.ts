@@ -1,0 +1,26 @@
+import type { Verdict } from './verification.ts';
+
+/** A subtask whose work is not in the candidate. */
+export interface LeftOut {
+  readonly subtaskId: string;
+  readonly row: number;
+  /** `conflict`: with the target or an earlier patch; `verification`: the checks fail with it; else its failure's code. */
+  readonly code: string;
+  readonly reason: string;
+}
+
+/** What merging gives. `commit` null: nothing is left to publish, and `leftOut` says why. */
+export interface Candidate {
+  /** The target's head the candidate stands on. */
+  readonly targetSha: string;
+  readonly commit: string | null;
+  readonly tree: string | null;
+  /** Rows that are in it, ascending. A row neither here nor left out had nothing to add to the target. */
+  readonly merged: readonly number[];
+  readonly leftOut: readonly LeftOut[];
+  readonly verdict: Verdict | null;
+  /** Names of the commands it was verified with; empty: there are none, and nothing was run. */
+  readonly checks: readonly string[];
+  /** Verifications that were run, kept ones not counted. */
+  readonly verifications: number;
+}

@@ -1,0 +1,51 @@
+/**
+ * `npm run bench -- NAME [--json]`: measures on real parts and prints a table, with `--json` one JSON object as the
+ * last line of standard output. Figures are ratios to what the same run could do at best; none of them is a limit.
+ * Exits with 0 when all was measured, 1 when something failed, 2 for a name it does not know.
+ */
+import { constants } from 'node:os';
+import { parseArgs } from 'node:util';
+import { fanOut } from './fan-out.ts';
+import { type Bench, renderResult } from './result.ts';
+
+const benches: Readonly<Record<string, Bench>> = { fanout: fanOut };
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const asked = read(args);
+  if (asked === null) {
+    process.stderr.write(`usage: npm run bench -- ${Object.keys(benches).join(' | ')} [--json]\n`);
+    return 2;
+  }
+  const stop = new AbortController();
+  let stoppedBy: NodeJS.Signals | null = null;
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      stoppedBy ??= name;
+      stop.abort(new Error(`stopped by ${name}`));
+    });
+  }
+  const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
+  try {
+    const result = await asked.bench({ say, signal: stop.signal });
+    process.stdout.write(`${asked.json ? JSON.stringify(result) : renderResult(result)}\n`);
+    return 0;
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];
+  }
+}
+
+/** Null: not to be understood. */
+function read(args: readonly string[]): { bench: Bench; json: boolean } | null {
+  try {
+    const options = { json: { type: 'boolean', default: false } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    const [name = '', ...more] = positionals;
+    const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
+    return bench === undefined || more.length > 0 ? null : { bench, json: values.json };
+  } catch {
+    return null;
+  }
+}
