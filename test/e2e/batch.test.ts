@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, ownComments, ownPulls, tasksOf } from '../support/app/ask.ts';
 import { assertStrict } from '../support/app/assert-strict.ts';
-import { badFixes, goodFixes, row, testedRepository } from '../support/app/tested-repository.ts';
+import { badFixes, goodFixes, newRow, row, testedRepository } from '../support/app/tested-repository.ts';
 import { until } from '../support/app/until.ts';
 import { untilIdle } from '../support/app/until-done.ts';
 import { startWorld, type World } from '../support/app/world.ts';
@@ -20,7 +20,7 @@ beforeAll(async () => {
       plans: [
         { when: 'The sum', rows: [row('Sum better', 'src/add.js')] },
         { when: 'The greeting', rows: [row('Greet better', 'src/greet.js')] },
-        { when: 'A farewell', rows: [row('Say farewell', 'src/farewell.js')] },
+        { when: 'A farewell', rows: [newRow('Say farewell', 'src/farewell.js')] },
       ],
       fixes: [
         { when: 'Sum better.', ...goodFixes.add },

@@ -2,16 +2,16 @@ import { expect, it } from 'vitest';
 import { ask, leftOutOf, ownPulls, tasksOf } from '../support/app/ask.ts';
 import { assertStrict } from '../support/app/assert-strict.ts';
 import { queryRows } from '../support/app/data-directory.ts';
-import { badFixes, goodFixes, row, testedRepository } from '../support/app/tested-repository.ts';
+import { badFixes, goodFixes, newRow, row, testedRepository } from '../support/app/tested-repository.ts';
 import { startWorld } from '../support/app/world.ts';
 import { startRedis } from '../support/redis.ts';
 
-it('a fix is the same through Redis and a Postgres that all replicas share', async () => {
+it('a fix is the same through Redis and an external Postgres, by several processes on one data directory', async () => {
   await using redis = await startRedis();
   await using world = await startWorld({
     files: testedRepository,
     sharedDatabase: true,
-    roles: ['serve', 'work', 'work'],
+    roles: [],
     env: { REDIS_URL: redis.url },
     // One at a time each, so that both have something to do.
     operator: { limits: { parallel: 1 } },
@@ -21,7 +21,7 @@ it('a fix is the same through Redis and a Postgres that all replicas share', asy
           rows: [
             row('Sum better', 'src/add.js'),
             row('Greet better', 'src/greet.js'),
-            row('Say farewell', 'src/farewell.js'),
+            newRow('Say farewell', 'src/farewell.js'),
           ],
         },
       ],
@@ -32,7 +32,8 @@ it('a fix is the same through Redis and a Postgres that all replicas share', asy
       ],
     },
   });
-  const { github, repository } = world;
+  const { github, repository, dataDir } = world;
+  for (const role of ['serve', 'work', 'work'] as const) await world.start(role, { dataDir });
   await github.setPermission(repository, 'wilma', 'write');
   const issue = await github.openIssue(repository, { title: 'Words', body: 'Better ones.', author: 'otto' });
   const asked = await ask(world, issue.number, '/patchfleet fix the words');

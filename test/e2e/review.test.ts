@@ -119,7 +119,7 @@ describe('the demo', () => {
       expect(demo.output()).toMatch(new RegExp(`^ {1,2}${shard}  .+  done  `, 'm'));
     expect(demo.output()).not.toContain('\u001B');
     expect(await leftBehind()).toEqual(nothing);
-  });
+  }, 300_000);
 
   it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing when %s stops it half-way', async (signal) => {
     const demo = startDemo();

@@ -24,20 +24,11 @@ async function openIssue(title: string, body: string) {
 
 describe('a new issue', () => {
   it('gets labels of the list alone, and is asked once for what is missing', async () => {
-    world.model.configure({
-      triages: [
-        {
-          labels: ['bug', 'enhancement', 'patchfleet:done'],
-          question: 'Which numbers are it?',
-          summary: 'A bug.',
-        },
-      ],
-    });
-    const number = await openIssue('The sum is wrong', 'Wrong.');
+    const number = await openIssue('The sum is wrong', 'Bug? Enhancement?');
     expect(await world.github.labels(world.repository, number)).toEqual(['bug']);
     const [comment, ...others] = await ownComments(world, number);
     expect(others).toEqual([]);
-    expect(comment).toContain('**Something is missing**\n\nWhich numbers are it?');
+    expect(comment).toContain('**Something is missing**\n\nWhat did you do,');
 
     // Again: labels are added to what is there, and the one comment is kept.
     world.model.configure({ triages: [{ labels: ['question'], question: 'And which now?' }] });

@@ -23,9 +23,14 @@ test('${name} ${title}', () => {
 `;
 }
 
-/** A row that may write these files; its goal is its title, by which fixes are told apart. */
-export function row(title: string, ...writes: string[]) {
-  return { title, goal: `${title}.`, writes, inputs: writes.filter((path) => path.startsWith('src/')) };
+/** A row that may write that file; its goal is its title, by which fixes are told apart. */
+export function row(title: string, path: string) {
+  return { title, goal: `${title}.`, writes: [path], inputs: [path] };
+}
+
+/** As {@link row}, for a file that is not there yet. */
+export function newRow(title: string, path: string) {
+  return { ...row(title, path), inputs: [] };
 }
 
 /** A file of this repository changed so that its tests still pass. */
