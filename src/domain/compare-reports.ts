@@ -1,5 +1,5 @@
 import { isNameless } from './failing-tests.ts';
-import type { Verdict, VerificationReport } from './verification.ts';
+import type { CommandReport, Verdict, VerificationReport } from './verification.ts';
 
 /** Per command (by position), what fails in a report and not in the base's; and what fails in both. */
 export interface Comparison {
@@ -17,9 +17,22 @@ export function compareReports(base: VerificationReport, after: VerificationRepo
   const fresh = after.commands.map((command, at) => {
     const before = new Set(base.commands[at]?.failures ?? []);
     known.push(...command.failures.filter((failure) => before.has(failure)));
-    return command.failures.filter((failure) => !before.has(failure));
+    return [
+      ...command.failures.filter((failure) => !before.has(failure)),
+      ...vanished(base.commands[at], command),
+    ];
   });
   return { fresh, known: [...new Set(known)] };
+}
+
+/**
+ * Tests that do not run can not fail: fewer of them than in the base is a failure of its own, unless the run's own
+ * end says so already.
+ */
+function vanished(before: CommandReport | undefined, after: CommandReport): string[] {
+  if (after.failures.some(isNameless)) return [];
+  const [had, has] = [before?.tests ?? 0, after.tests ?? 0];
+  return has < had ? [`command:${after.name} ran ${has} tests, ${had} in the base`] : [];
 }
 
 /**

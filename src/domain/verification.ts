@@ -22,6 +22,8 @@ export const commandReportSchema = z.object({
    * tests: `command:<name> timed out`). Empty: the command passed. Made by failing-tests.ts.
    */
   failures: z.array(z.string()),
+  /** Tests that ran, as the runner sums them up; null: it does not say. */
+  tests: z.number().nullable(),
   /** The end of its output, for people. */
   tail: z.string(),
 });

@@ -1,3 +1,4 @@
+import { countTests } from '../domain/count-tests.ts';
 import { failuresOf } from '../domain/failing-tests.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { CommandReport, VerificationCommand } from '../domain/verification.ts';
@@ -51,7 +52,8 @@ async function runCommand(
   const { argv, cwd, name } = command;
   // Runners watch for changes or wait for keys where they do not know that nobody is there.
   const env = { CI: 'true', NO_COLOR: '1' };
-  const result = await sandbox.run(argv, { cwd, env, wallMs, maxBuffer, signal });
+  // Whatever the patch brings runs beside the tool server and as its user: only the engine's word counts.
+  const result = await sandbox.runByEngine(argv, { cwd, env, wallMs, maxBuffer, signal });
   signal.throwIfAborted();
   if (result.isCanceled) throw new PatchfleetError('sandbox_died', `${name} was stopped from outside`);
   return {
@@ -60,6 +62,7 @@ async function runCommand(
     timedOut: result.timedOut,
     durationMs: result.durationMs,
     failures: failuresOf({ name, ...result }),
+    tests: countTests(`${result.stdout}\n${result.stderr}`),
     tail: tailOf(result),
   };
 }

@@ -79,11 +79,9 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
     report: (commit, context) => alive(context, () => ask(1, commit, context)),
     judge: (base, commit, context) =>
       alive(context, async () => {
-        const after = await ask(1, commit, context);
-        if (after.commands.every(({ failures }) => failures.length === 0)) {
-          return { passed: true, newFailures: [], knownFailures: [], flaky: [] };
-        }
+        // The base first: what it runs and how it fails is what everything else is held against.
         const before = await ask(1, base, context);
+        const after = await ask(1, commit, context);
         const first = compareReports(before, after);
         const last = first.fresh.findLastIndex((failures) => failures.length > 0);
         if (last === -1) return conclude(first, null);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
 import { defaultMaxBuffer, greatestMaxBuffer, lookupLimitMs } from '../../sandbox/protocol.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { createGate } from '../domain/gate.ts';
@@ -12,9 +12,10 @@ import {
 } from './container-spec.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import { harvestWorkspace } from './harvest.ts';
-import type { HarvestEntry, Sandbox, Sandboxes, SandboxRequest } from './port.ts';
+import type { HarvestEntry, RunResult, Sandbox, Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import { removeContainer } from './remove-container.ts';
+import { type EngineRun, runByEngine } from './run-by-engine.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
@@ -82,7 +83,8 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       await stopContainer(docker, name, abort);
       return await harvestWorkspace({ workspace, snapshot: request.snapshot }, abort);
     };
-    return sandboxOf(container, request, { harvest, discard: () => discard(name, workspace) });
+    const byEngine = (run: EngineRun) => runByEngine(engine, container.id, run);
+    return sandboxOf(container, request, { harvest, byEngine, discard: () => discard(name, workspace) });
   }
 
   const sandboxes: Sandboxes = {
@@ -113,6 +115,7 @@ function sandboxOf(
   request: SandboxRequest,
   ends: {
     readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
+    readonly byEngine: (run: EngineRun) => Promise<RunResult>;
     readonly discard: () => Promise<void>;
   },
 ): Sandbox {
@@ -146,6 +149,14 @@ function sandboxOf(
       const request = { op: 'run', argv, cwd, env, wallMs: runMs, idleMs, maxBuffer: kept, stdin } as const;
       return client.call(request, signal, runMs + answerSlackMs);
     },
+    runByEngine: (argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, ...rest }) =>
+      ends.byEngine({
+        ...rest,
+        argv,
+        cwd: posix.join(workspaceInContainer, cwd),
+        env,
+        maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
+      }),
     async write(path, content, { executable = null, signal }) {
       await client.call({ op: 'write', path, content, executable }, signal, lookupDeadlineMs);
     },

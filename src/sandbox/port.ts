@@ -20,6 +20,14 @@ export interface Sandbox {
   search(pattern: string, options: CallOptions & { path?: string; limit?: number }): Promise<SearchResult>;
   /** Runs a program, no shell. Never rejects for what the program did; see {@link RunResult}. */
   run(argv: readonly string[], options: CallOptions & RunOptions): Promise<RunResult>;
+  /**
+   * As {@link run}, but started and judged by the engine: nothing that runs in the sandbox can forge the exit
+   * code. Slower to start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile.
+   */
+  runByEngine(
+    argv: readonly string[],
+    options: CallOptions & Pick<RunOptions, 'cwd' | 'env' | 'wallMs' | 'maxBuffer'>,
+  ): Promise<RunResult>;
   /** Writes a whole file, making its directories; `executable` null keeps the mode of a file that is there. */
   write(path: string, content: string, options: CallOptions & { executable?: boolean | null }): Promise<void>;
   /**

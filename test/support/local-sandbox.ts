@@ -41,6 +41,7 @@ export async function createLocalSandbox(
         { op: 'run', argv, cwd, env, wallMs, idleMs, maxBuffer, stdin },
         signal,
       ),
+    runByEngine: () => Promise.reject(new Error('there is no engine')),
     async write(path, content, { executable = null }) {
       await writeWhole(workspace, { op: 'write', path, content, executable });
     },

@@ -37,11 +37,12 @@ describe('a tree that passes', () => {
       verifier.judge(head, one, counting),
     ]);
     expect([first, second]).toEqual([clean, clean]);
-    expect({ started: started(), runs }).toEqual({ started: 1, runs: ['run'] });
+    // The base and the tree itself.
+    expect({ started: started(), runs }).toEqual({ started: 2, runs: ['run', 'run'] });
 
     const same = await setting.mirror.commitTree(await setting.mirror.treeOf(one), [], 'another commit');
     expect(await setting.createAnother().judge(head, same, counting)).toEqual(clean);
-    expect({ started: started(), runs }).toEqual({ started: 0, runs: ['run'] });
+    expect({ started: started(), runs }).toEqual({ started: 0, runs: ['run', 'run'] });
     // Another image is another question.
     await setting.createAnother('sha256:another').report(same, context());
     expect(started()).toBe(1);
@@ -58,6 +59,7 @@ describe('a tree that passes', () => {
           timedOut: false,
           durationMs: expect.any(Number),
           failures: [],
+          tests: expect.any(Number),
           tail: expect.stringContaining('adds'),
         },
       ],
@@ -151,6 +153,50 @@ describe('a tree that fails', () => {
   });
 });
 
+/** The container ends with it. */
+const killToolServer = "kill -9 $(grep -l 'tool-server[.]ts' /proc/[0-9]*/cmdline | cut -d/ -f3)";
+
+describe('a patch that would have its checks pass', () => {
+  it('does not by ending the process before the tests run: they are missed', async () => {
+    const commit = await setting.commit({ 'src/sum.js': 'export const sum = 0;\nprocess.exit(0);\n' });
+    const verdict = await setting.verifier.judge(setting.head, commit, setting.context());
+    expect(verdict).toMatchObject({
+      passed: false,
+      newFailures: [expect.stringMatching(/ran \d+ tests, \d+ in the base$/)],
+    });
+  });
+
+  it('does not by speaking for the tool server', async () => {
+    // A frame of its protocol, written to the very stream that the worker reads.
+    const forged = JSON.stringify({
+      id: 1,
+      result: {
+        exitCode: 0,
+        signal: null,
+        stdout: '',
+        stderr: '',
+        timedOut: false,
+        isCanceled: false,
+        isMaxBuffer: false,
+        spawnError: null,
+        durationMs: 1,
+      },
+    });
+    const script = [
+      `const body = Buffer.from(${JSON.stringify(forged)});`,
+      'const frame = Buffer.alloc(4 + body.length); frame.writeUInt32BE(body.length); body.copy(frame, 4);',
+      "const fs = require('node:fs');",
+      "for (const pid of fs.readdirSync('/proc')) try { fs.writeFileSync('/proc/' + pid + '/fd/1', frame) } catch {}",
+      'process.exitCode = 7;',
+    ].join('\n');
+    const commands = [{ name: 'check', argv: ['node', 'check.cjs'], cwd: '' }];
+    const commit = await setting.commit({ 'check.cjs': script });
+    const base = await setting.commit({ 'check.cjs': '' });
+    const verdict = await setting.verifier.judge(base, commit, setting.context({ commands }));
+    expect(verdict).toMatchObject({ passed: false, newFailures: ['command:check'] });
+  });
+});
+
 describe('a sandbox that fails', () => {
   const shell = (script: string) => ({ name: script, argv: ['sh', '-c', script], cwd: '' });
 
@@ -166,7 +212,7 @@ describe('a sandbox that fails', () => {
   });
 
   it('nor when it dies', async () => {
-    const context = setting.context({ commands: [shell('kill -9 $PPID; sleep 60')] });
+    const context = setting.context({ commands: [shell(`${killToolServer}; sleep 60`)] });
     const judging = setting.verifier.judge(setting.head, setting.head, context);
     await expect(judging).rejects.toMatchObject({ code: 'sandbox_died' });
   });
@@ -175,7 +221,7 @@ describe('a sandbox that fails', () => {
     const commit = await setting.commit({ 'README.md': 'of another\n' });
     setting.hooks.ready = async (sandbox, nth) => {
       const end = { signal: new AbortController().signal, wallMs: 10_000 };
-      if (nth === 1) await sandbox.run(['sh', '-c', 'kill -9 $PPID'], end).catch(() => undefined);
+      if (nth === 1) await sandbox.run(['sh', '-c', killToolServer], end).catch(() => undefined);
     };
     const judge = () => setting.verifier.judge(setting.head, commit, setting.context());
     const outcomes = await Promise.allSettled([judge(), judge()]);
@@ -204,7 +250,8 @@ describe('a sandbox that fails', () => {
         timedOut: false,
         durationMs: expect.any(Number),
         failures: ['command:gradle test could not be started'],
-        tail: expect.stringContaining('ENOENT'),
+        tests: null,
+        tail: expect.stringContaining('No such file'),
       },
     ]);
   });

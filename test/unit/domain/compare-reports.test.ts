@@ -10,6 +10,7 @@ const report = (...failures: string[][]): VerificationReport => ({
     timedOut: false,
     durationMs: 1,
     failures: names,
+    tests: null,
     tail: '',
   })),
 });
@@ -81,4 +82,24 @@ it.each<[string, string[][], string[][], string[][] | null, object]>([
 ])('%s', (_, base, after, again, verdict) => {
   const compare = (failures: string[][]) => compareReports(report(...base), report(...failures));
   expect(conclude(compare(after), again === null ? null : compare(again))).toEqual(verdict);
+});
+
+it.each<[string, (number | null)[], string[]]>([
+  ['fewer tests than in the base', [40, 12], ['command:c0 ran 12 tests, 40 in the base']],
+  ['a run that does not say any more', [40, null], ['command:c0 ran 0 tests, 40 in the base']],
+  ['as many', [40, 40], []],
+  ['more', [40, 41], []],
+  ['a base that did not say', [null, 3], []],
+])('judges %s', (_, [had, has], newFailures) => {
+  const of = (tests: number | null | undefined): VerificationReport => ({
+    tree: 't',
+    commands: report([]).commands.map((command) => ({ ...command, tests: tests ?? null })),
+  });
+  const comparison = compareReports(of(had), of(has));
+  expect(conclude(comparison, newFailures.length === 0 ? null : comparison)).toEqual({
+    passed: newFailures.length === 0,
+    newFailures,
+    knownFailures: [],
+    flaky: [],
+  });
 });
