@@ -104,7 +104,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = createSnapshots({ dir: join(dataDir, 'snapshots') });
   const workspace = { mirrors, snapshots, sandboxes };
-  const merging = composeMerging({ store, snapshots, sandboxes, artifacts, image: operator.sandbox.image });
+  const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
 
   return {
@@ -170,7 +170,6 @@ function composeMerging(ports: {
   snapshots: Snapshots;
   sandboxes: Sandboxes;
   artifacts: ArtifactStore;
-  image: string;
 }): Merging {
   const { store, artifacts, ...rest } = ports;
   const verifier = createVerifier({

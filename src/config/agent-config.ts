@@ -39,7 +39,11 @@ export const commandAgentSchema = z
 export const modelAgentSchema = z
   .strictObject({
     name: agentName.describe('Name of the agent; it appears in check runs and comments.'),
-    kind: z.literal('model').describe('A model with read-only tools in the sandbox.'),
+    kind: z
+      .literal('model')
+      .describe(
+        'A model with tools in the sandbox: read-only where it reviews and triages, writing within its scope where it fixes.',
+      ),
     channel: z
       .string()
       .default('default')
@@ -54,7 +58,7 @@ export const modelAgentSchema = z
       .default('')
       .describe('What to look for, in addition to what every reviewer is told.'),
   })
-  .describe('A model as a reviewer.');
+  .describe('A model as a reviewer, planner, fixer and triager.');
 
 export const agentSchema = z.discriminatedUnion('kind', [commandAgentSchema, modelAgentSchema]);
 export type AgentConfig = z.infer<typeof agentSchema>;

@@ -193,8 +193,18 @@ export class PatchfleetError extends Error {
   }
 }
 
-/** The failure of any thrown value; what is not a {@link PatchfleetError} is `internal`. */
+/** Characters of a detail that are kept: it goes into rows and from there into many reads. */
+const longestDetail = 20_000;
+
+/** The failure of any thrown value, fit to be stored; what is not a {@link PatchfleetError} is `internal`. */
 export function toFailure(thrown: unknown): Failure {
-  if (thrown instanceof PatchfleetError) return { code: thrown.code, detail: thrown.detail };
-  return { code: 'internal', detail: thrown instanceof Error ? thrown.message : String(thrown) };
+  if (thrown instanceof PatchfleetError) return { code: thrown.code, detail: storable(thrown.detail) };
+  return { code: 'internal', detail: storable(thrown instanceof Error ? thrown.message : String(thrown)) };
+}
+
+/** Postgres takes neither NUL nor half a surrogate pair in its JSON; then not even the failure would be kept. */
+function storable(detail: string): string {
+  const text = detail.replaceAll('\0', '\uFFFD').toWellFormed();
+  if (text.length <= longestDetail) return text;
+  return `${text.slice(0, longestDetail).toWellFormed()}\n[... ${text.length - longestDetail} characters left out ...]`;
 }

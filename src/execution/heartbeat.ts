@@ -17,17 +17,28 @@ export function keepClaim(
   log: Logger,
 ): { signal: AbortSignal; stop(): void } {
   const lost = new AbortController();
-  let renewedAt = Date.now();
   let stopped = false;
   let timer: NodeJS.Timeout;
+  let unanswered = false;
+  // By a clock of its own: a database that hangs answers no heartbeat, and refuses none either. A process that was
+  // itself asleep has not asked yet: it does so first.
+  const expire = () => {
+    if (unanswered) lost.abort(new ClaimLost('no heartbeat could be stored for a whole lease'));
+    else lease = setTimeout(expire, timing.heartbeat_ms);
+  };
+  let lease = setTimeout(expire, timing.lease_ms);
   const beat = async () => {
+    const askedAt = Date.now();
+    unanswered = true;
     try {
-      if (await attempts.heartbeat(claim)) renewedAt = Date.now();
-      else if (!stopped) lost.abort(new ClaimLost('the claim was taken over or the attempt cancelled'));
+      if (await attempts.heartbeat(claim)) {
+        unanswered = false;
+        clearTimeout(lease);
+        // Counted from before the question: the row's time lies between that and the answer.
+        if (!stopped) lease = setTimeout(expire, askedAt + timing.lease_ms - Date.now());
+      } else if (!stopped) lost.abort(new ClaimLost('the claim was taken over or the attempt cancelled'));
     } catch (error) {
       log.warn({ err: error, attempt: claim.attemptId }, 'heartbeat failed');
-      if (Date.now() - renewedAt >= timing.lease_ms)
-        lost.abort(new ClaimLost('no heartbeat could be stored for a whole lease'));
     }
     if (!stopped && !lost.signal.aborted) timer = setTimeout(() => void beat(), timing.heartbeat_ms);
   };
@@ -37,6 +48,7 @@ export function keepClaim(
     stop: () => {
       stopped = true;
       clearTimeout(timer);
+      clearTimeout(lease);
     },
   };
 }

@@ -24,12 +24,28 @@ export async function fetchBranch(
   branch: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const local = { gitDir: source.gitDir, signal };
   const remote = `refs/heads/${branch}`;
   // What is no ref name exists nowhere, and would mean something else in a refspec.
   if (branch.includes('\0')) return null;
-  const named = await runGit(['check-ref-format', remote], { ...local, okCodes: [0, 1] });
-  if (named.exitCode !== 0) return null;
+  const named = await runGit(['check-ref-format', remote], {
+    gitDir: source.gitDir,
+    signal,
+    okCodes: [0, 1],
+  });
+  return named.exitCode === 0 ? fetchHead(source, remote, signal) : null;
+}
+
+/** As {@link fetchBranch}, of a pull request: the one head that can be had where it is in a fork. */
+export function fetchPullHead(
+  source: FetchSource,
+  number: number,
+  signal: AbortSignal,
+): Promise<string | null> {
+  return fetchHead(source, `refs/pull/${number}/head`, signal);
+}
+
+async function fetchHead(source: FetchSource, remote: string, signal: AbortSignal): Promise<string | null> {
+  const local = { gitDir: source.gitDir, signal };
   const arrival = `refs/patchfleet/heads/${randomUUID()}`;
   try {
     await fetchRefs(source, [`+${remote}:${arrival}`], signal);

@@ -28,7 +28,7 @@ const author = {
  */
 export function createMirrorWriter(
   gitDir: string,
-): Omit<MirrorWriter, 'fetchBranch' | 'fetchCommit' | 'applyPatch'> {
+): Omit<MirrorWriter, 'fetchBranch' | 'fetchPullHead' | 'fetchCommit' | 'applyPatch'> {
   const line = async (args: readonly string[]) =>
     (await runGit(args, { gitDir })).stdout.toString('latin1').trim();
   return {

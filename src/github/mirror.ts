@@ -1,5 +1,5 @@
 import { applyPatch } from './apply-patch.ts';
-import { fetchBranch, fetchCommit } from './mirror-branch.ts';
+import { fetchBranch, fetchCommit, fetchPullHead } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
 import { type FetchSource, fetchCommits, requireSha } from './mirror-fetch.ts';
@@ -42,6 +42,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
           inTurn(() => fetchCommits(source, number, [headSha, baseSha], signal)),
         ...createMirrorWriter(gitDir),
         fetchBranch: (branch, signal) => inTurn(() => fetchBranch(source, branch, signal)),
+        fetchPullHead: (number, signal) => inTurn(() => fetchPullHead(source, number, signal)),
         fetchCommit: (commit, branch, signal) => inTurn(() => fetchCommit(source, commit, branch, signal)),
         applyPatch: (base, patch) => applyPatch(gitDir, base, patch),
       };

@@ -169,6 +169,8 @@ export interface MirrorWriter {
   fetchCommit(commit: string, branch: string, signal: AbortSignal): Promise<void>;
   /** Brings a branch's head in; null when the branch does not exist. */
   fetchBranch(branch: string, signal: AbortSignal): Promise<string | null>;
+  /** Brings the present head of a pull request in, from a fork too; null when there is no such pull request. */
+  fetchPullHead(number: number, signal: AbortSignal): Promise<string | null>;
   isAncestor(ancestor: string, descendant: string): Promise<boolean>;
 }
 

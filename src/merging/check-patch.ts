@@ -1,5 +1,7 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
+import { filesOfChecks, manifestOf } from '../domain/check-files.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import type { VerificationCommand } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { findCommands } from './find-commands.ts';
 import type { CheckedPatch, CheckPatchRequest, Verifier } from './port.ts';
@@ -12,6 +14,8 @@ const maxEntries = 2000;
 const maxBytes = 50 * 1024 * 1024;
 /** Bytes of a patch as text, binaries included. */
 const maxPatchText = 100 * 1024 * 1024;
+/** Bytes of a package.json whose scripts are followed. */
+const maxManifestBytes = 1024 * 1024;
 
 /** The checks of a repository at that commit. */
 export function checksOf(
@@ -35,7 +39,14 @@ export function createPatchChecker(
     const { patch, refusals } = await readPatch(harvest, {
       mirror,
       baseCommit: base,
-      policy: { writes, treePaths, protectedGlobs: config.verify.protected, maxEntries, maxBytes },
+      policy: {
+        writes,
+        treePaths,
+        protectedGlobs: config.verify.protected,
+        checkFiles: await readCheckFiles(mirror, base, treePaths, context.commands),
+        maxEntries,
+        maxBytes,
+      },
       message,
       signal: context.signal,
     });
@@ -52,9 +63,39 @@ export function createPatchChecker(
       protection: protectionBy(config.verify.protected),
       allowed: new Set(writes),
     });
+    // Whatever the policy let pass: nothing that is not verified as it is becomes a patch.
+    if (restored.restored.length > 0) {
+      const named = restored.restored.map(
+        (path) => `${path}: is as in the base when the checks run (protected)`,
+      );
+      throw new PatchfleetError('patch_refused', named.join('\n'));
+    }
     const verdict = await verifier.judge(base, restored.commit, context);
     if (!verdict.passed)
       throw new PatchfleetError('verification_failed', `new failures:\n${verdict.newFailures.join('\n')}`);
     return { patch, verdict, text: await mirror.patchText(base, patch.commit, maxPatchText) };
   };
+}
+
+async function readCheckFiles(
+  mirror: Pick<Mirror, 'readFile'>,
+  base: string,
+  treePaths: readonly string[],
+  commands: readonly VerificationCommand[],
+): Promise<ReadonlySet<string>> {
+  const files = new Set(treePaths);
+  const manifests = new Map<string, string>();
+  for (const { cwd } of commands) {
+    const path = manifestOf(cwd);
+    if (manifests.has(path) || !files.has(path)) continue;
+    const content = await mirror.readFile(base, path, maxManifestBytes);
+    if (content !== null) manifests.set(path, content.toString('utf8'));
+  }
+  return new Set(
+    filesOfChecks({
+      commands,
+      manifestAt: (path) => manifests.get(path) ?? null,
+      exists: (path) => files.has(path),
+    }),
+  );
 }

@@ -29,6 +29,7 @@ export function createRowIntegrator(deps: {
     const candidate = await deps.integrator.integrate({
       mirror,
       targetRef: task.targetRef,
+      ...(task.fork ? { pull: task.number } : {}),
       patches,
       failedRows: rows.flatMap(failed),
       onPartial: config.fix.on_partial,

@@ -12,6 +12,8 @@ export interface IntegrationRequest {
   readonly mirror: Mirror;
   /** Branch the result goes to, without `refs/heads/`. */
   readonly targetRef: string;
+  /** The branch is in a fork: its head is that of this pull request. */
+  readonly pull?: number;
   /** In any order; they are merged by row. */
   readonly patches: readonly MergePatch[];
   /** Rows without a patch to merge, which failed. */
@@ -44,7 +46,10 @@ export function createIntegrator(deps: {
   return {
     async integrate(request) {
       const { mirror, targetRef, context } = request;
-      const targetSha = await mirror.fetchBranch(targetRef, context.signal);
+      const targetSha =
+        request.pull === undefined
+          ? await mirror.fetchBranch(targetRef, context.signal)
+          : await mirror.fetchPullHead(request.pull, context.signal);
       if (targetSha === null) {
         throw new PatchfleetError('github_refused', `the branch ${targetRef} is gone: nothing to merge into`);
       }
@@ -100,11 +105,14 @@ async function findGreen(search: Search): Promise<Found> {
     return await mergeByGit(tree, patch);
   };
   const leftOut: LeftOut[] = [];
-  let eligible: MergePatch[] = [];
-  for (const patch of search.patches.toSorted((a, b) => a.row - b.row)) {
+  let eligible = search.patches.toSorted((a, b) => a.row - b.row);
+  // One that conflicts even by itself does so with the target. One that builds upon another may do so as well, and
+  // fit all the same behind what it builds upon: those that fit together are not asked.
+  const together = await mergePatches(merge, targetTree, eligible);
+  for (const { patch } of together.conflicts) {
     const alone = await mergePatches(merge, targetTree, [patch]);
     leftOut.push(...alone.conflicts.map((conflict) => explain(conflict, search.targetRef)));
-    if (alone.merged.length > 0) eligible.push(patch);
+    if (alone.conflicts.length > 0) eligible = eligible.filter((other) => other !== patch);
   }
   // Nothing will be published: nothing need be verified.
   const hopeless = search.onPartial === 'all_or_nothing' && search.failedRows.length + leftOut.length > 0;
@@ -113,21 +121,29 @@ async function findGreen(search: Search): Promise<Found> {
   let verdict: Verdict | null = null;
   // A patch that gave way to a culprit has its chance once the culprit is out.
   for (;;) {
-    const { tree, merged, conflicts } = await mergePatches(merge, targetTree, eligible);
+    const { merged, conflicts } = await mergePatches(merge, targetTree, eligible);
     const rest = [...leftOut, ...conflicts.map((conflict) => explain(conflict, search.targetRef))];
-    if (merged.length === 0) return { tree, merged, verdict, leftOut: rest };
-    const now = await check(merged);
-    if (now?.passed) return { tree, merged, verdict: now, leftOut: rest };
+    if (merged.length === 0) return { tree: targetTree, merged, verdict, leftOut: rest };
+    const checked = await check(merged);
+    const now = checked?.verdict ?? null;
+    if (checked !== null && now?.passed) {
+      // What is published is the very tree that was verified. Where nothing is left of it there is nothing to add.
+      const left = checked.tree === targetTree ? [] : merged;
+      return { tree: checked.tree, merged: left, verdict: now, leftOut: rest };
+    }
     verdict = now ?? verdict;
     const culprits = now === null ? null : await findCulprits(merged, now, check);
-    if (culprits === null) return { tree, merged: [], verdict, leftOut: [...rest, ...merged.map(giveUp)] };
+    if (culprits === null)
+      return { tree: targetTree, merged: [], verdict, leftOut: [...rest, ...merged.map(giveUp)] };
     leftOut.push(...culprits);
     eligible = eligible.filter(({ row }) => !culprits.some((culprit) => culprit.row === row));
   }
 }
 
-/** Null: the search has used up its verifications. */
-type Check = (patches: readonly MergePatch[]) => Promise<Verdict | null>;
+/** Null: the search has used up its verifications. `tree`: what was verified, protected files as in the target. */
+type Check = (
+  patches: readonly MergePatch[],
+) => Promise<{ readonly verdict: Verdict; readonly tree: string } | null>;
 
 function checker(search: Search, merge: Merge, targetTree: string): Check {
   const { mirror, verifier, targetSha, protection, context, limit } = search;
@@ -139,7 +155,8 @@ function checker(search: Search, merge: Merge, targetTree: string): Check {
     const commit = await mirror.commitTree(tree, [targetSha], 'Candidate');
     const allowed = new Set(merged.flatMap(({ row }) => search.namedBy(row)));
     const restored = await restoreProtected({ mirror, base: targetSha, commit, protection, allowed });
-    return await verifier.judge(targetSha, restored.commit, context);
+    const verdict = await verifier.judge(targetSha, restored.commit, context);
+    return { verdict, tree: restored.commit === commit ? tree : await mirror.treeOf(restored.commit) };
   };
 }
 
@@ -158,8 +175,9 @@ async function findCulprits(
     if (step.done) {
       return step.value.map((patch) => condemn(patch, blamed.get(patch.row) ?? whole));
     }
-    const verdict = await check(step.value);
-    if (verdict === null) return null;
+    const checked = await check(step.value);
+    if (checked === null) return null;
+    const { verdict } = checked;
     if (!verdict.passed) blame(step.value, verdict);
     step = questions.next(verdict.passed);
   }

@@ -10,6 +10,8 @@ export interface PatchPolicy {
   readonly treePaths: readonly string[];
   /** Further globs, of the repository's own file, that no row may change. */
   readonly protectedGlobs: readonly string[];
+  /** Files that the checks run by name; see domain/check-files.ts. */
+  readonly checkFiles: ReadonlySet<string>;
   /** Entries a patch may have at most, and bytes of all its files. */
   readonly maxEntries: number;
   readonly maxBytes: number;
@@ -45,7 +47,8 @@ export function judgePatch(
     const refuse = (rule: Refusal['rule'], reason: string) =>
       refusals.push({ path: entry.path, rule, reason });
     if (!inScope(entry.path)) refuse('scope', 'is not among the files this subtask may write');
-    const reason = protectedReason(entry.path, named, own, manifests);
+    const reason =
+      protectedReason(entry.path, named, own, manifests) ?? runByChecks(entry.path, named, policy);
     if (reason !== null) refuse('protected', reason);
     judgeModes(entry, refuse);
   }
@@ -78,6 +81,11 @@ function protectedReason(
   return manifest !== undefined && !changesScripts(manifest.before, manifest.after)
     ? null
     : 'changes scripts or test runner settings, which only a subtask that names the file may do';
+}
+
+function runByChecks(path: string, named: ReadonlySet<string>, { checkFiles }: PatchPolicy): string | null {
+  if (!checkFiles.has(path) || named.has(path)) return null;
+  return 'is run by the checks, and only a subtask that names the file may change it';
 }
 
 function judgeModes(

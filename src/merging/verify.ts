@@ -18,8 +18,6 @@ export interface VerifierDependencies {
   readonly verifications: Verifications;
   readonly snapshots: Snapshots;
   readonly sandboxes: Sandboxes;
-  /** The sandbox image: another one may answer otherwise. */
-  readonly image: string;
   /** The tree of a commit of that mirror. */
   readonly treeOf: (mirrorDir: string, commit: string) => Promise<string>;
   readonly once: SharedReports;
@@ -37,7 +35,9 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
     const { repository, commands, commandMs, taskId, attemptId } = context;
     const tree = await deps.treeOf(repository.mirrorDir, commit);
     if (commands.length === 0) return { tree, commands: [] };
-    const key = keyOf(tree, commands, commandMs, deps.image, run);
+    // Another image, be it of the same name, may answer otherwise.
+    const image = await deps.sandboxes.imageId(context.signal);
+    const key = keyOf(tree, commands, commandMs, image, run);
     const kept = await deps.verifications.get(key);
     if (kept !== null) return kept;
     let mine = false;

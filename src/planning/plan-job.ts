@@ -11,6 +11,8 @@ import type { PlannedTask, Planner } from './plan-task.ts';
 
 /** Further tries of planning after a transient failure. */
 const planRetries = 3;
+/** Times planning may begin, those included that ended with the death or the shutdown of their worker. */
+const mostPlans = 12;
 
 export interface PlanJobDependencies {
   readonly store: Pick<Store, 'tasks'>;
@@ -37,6 +39,11 @@ export function createPlanJob(
     if (tries === null || task === null) return;
     const { priority } = task;
     try {
+      if (tries > mostPlans)
+        throw new PatchfleetError(
+          'plan_invalid',
+          `planning began ${tries - 1} times and never came to an end`,
+        );
       await planAndStore(deps, task, signal);
     } catch (error) {
       // A replica that shuts down leaves the task as it is: another one plans it.

@@ -95,6 +95,14 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       }
     },
     reap: (live) => reap({ docker, instance, workspaces, log }, live),
+    async imageId(signal) {
+      try {
+        return (await docker.getImage(config.image).inspect()).Id;
+      } catch (thrown) {
+        signal.throwIfAborted();
+        throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+      }
+    },
     check: () => checkEngine(docker, config, sandboxes),
   };
   return sandboxes;

@@ -125,6 +125,8 @@ export interface Sandboxes {
    * without our label and instance. Returns what it removed.
    */
   reap(live: (attemptId: string) => Promise<boolean>): Promise<{ containers: number; workspaces: number }>;
+  /** Id of the image that sandboxes are made of now: a rebuilt image has another. Fails with `sandbox_unavailable`. */
+  imageId(signal: AbortSignal): Promise<string>;
   /** Checks engine and image; each problem with its remedy. Empty: all well. */
   check(): Promise<string[]>;
 }

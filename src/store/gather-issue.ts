@@ -20,7 +20,9 @@ export function gatherIssue(
       .where(
         and(eq(tasks.repositoryId, task.repositoryId), eq(tasks.kind, 'batch'), ne(tasks.phase, 'finished')),
       )
-      .orderBy(desc(tasks.createdAt));
+      .orderBy(desc(tasks.createdAt))
+      // What is gathering may begin or be cancelled at this moment: that comes first, or waits.
+      .for('update');
     const having = open.find((batch) => batch.issues.some(({ number }) => number === issue.number));
     if (having !== undefined) return { task: having, created: false };
     const gathering = open.find((batch) => batch.phase === 'held' && batch.startAfter !== null);

@@ -210,7 +210,7 @@ export interface TaskView {
 
 export interface Views {
   task(id: string): Promise<TaskView | null>;
-  /** The newest task of each pull request for that head, ordered by pull request. */
+  /** The newest review of each pull request for that head, ordered by pull request. */
   head(repositoryId: number, headSha: string): Promise<TaskView[]>;
   /**
    * Fingerprints of findings that earlier tasks of this pull request already published in a review.

@@ -32,7 +32,14 @@ export function createViews(db: Database): Views {
         const found = await tx
           .selectDistinctOn([tasks.number])
           .from(tasks)
-          .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.headSha, headSha)))
+          .where(
+            and(
+              eq(tasks.repositoryId, repositoryId),
+              eq(tasks.headSha, headSha),
+              // A fix of the same head is no review of it.
+              eq(tasks.kind, 'review'),
+            ),
+          )
           .orderBy(asc(tasks.number), desc(tasks.createdAt), desc(tasks.id));
         return viewsOf(tx, found);
       }),

@@ -1,8 +1,8 @@
-import type { ShardState } from './shard-states.ts';
+import type { RowState } from './row-states.ts';
 
-/** A line per shard: redrawn in place on a terminal, else one plain line for each change. */
+/** A line per row: redrawn in place on a terminal, else one plain line for each change. */
 export interface LiveLines {
-  update(states: readonly ShardState[]): void;
+  update(states: readonly RowState[]): void;
 }
 
 interface Output {
@@ -29,9 +29,9 @@ function redrawnLines(output: Output): LiveLines {
   };
 }
 
-/** `waiting` is not worth a line: all shards wait at first. */
+/** `waiting` is not worth a line: all rows wait at first. */
 function plainLines(output: Output): LiveLines {
-  const last = new Map<number, ShardState['state']>();
+  const last = new Map<number, RowState['state']>();
   return {
     update(states) {
       for (const state of states) {
@@ -43,8 +43,7 @@ function plainLines(output: Output): LiveLines {
   };
 }
 
-export function lineOf({ row, title, state, sandbox, findings, ms }: ShardState): string {
-  const found = state === 'done' ? `${findings} ${findings === 1 ? 'finding' : 'findings'}` : '';
+export function lineOf({ row, title, state, sandbox, result, ms }: RowState): string {
   const time = ms === null ? '' : `${(ms / 1000).toFixed(1)} s`;
   const cells = [
     String(row + 1).padStart(3),
@@ -52,7 +51,7 @@ export function lineOf({ row, title, state, sandbox, findings, ms }: ShardState)
     state.padEnd(10),
     sandbox.padEnd(12),
     time.padStart(7),
-    found,
+    result,
   ];
   return cells.join('  ').trimEnd();
 }

@@ -1,14 +1,16 @@
 /**
- * `npm run demo`: a pull request is reviewed in parallel, end to end. Real are Patchfleet, its database, git, Docker
- * and the sandboxes; GitHub is a double, and the model too unless OPENAI_BASE_URL, OPENAI_API_KEY and MODEL are set.
+ * `npm run demo`: a pull request is reviewed in parallel, a change of every package is made in parallel and verified,
+ * and three issues are fixed in one batch, end to end. Real are Patchfleet, its database, git, Docker and the
+ * sandboxes; GitHub is a double, and the model too unless OPENAI_BASE_URL, OPENAI_API_KEY and MODEL are set.
  * With `--json` the last line is one JSON object. Exits with 0 only when everything held.
  */
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { judge } from './judge.ts';
 import { createLiveLines } from './live-lines.ts';
-import { renderResult, renderTimings } from './report.ts';
-import { type DemoFacts, type RealModel, runDemo } from './run-demo.ts';
+import { renderDemo } from './report.ts';
+import { type DemoFacts, runDemo } from './run-demo.ts';
+import type { RealModel } from './stage.ts';
 
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } });
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -31,8 +33,13 @@ say(
 let facts: DemoFacts | null = null;
 const broken: string[] = [];
 try {
-  facts = await runDemo({ model, lines: createLiveLines(process.stdout), say, signal: stop.signal });
-  say(`\n${renderResult(facts)}\n\n${renderTimings(facts)}\n`);
+  facts = await runDemo({
+    model,
+    newLines: () => createLiveLines(process.stdout),
+    say,
+    signal: stop.signal,
+  });
+  say(`\n${renderDemo(facts)}\n`);
   broken.push(...judge(facts));
 } catch (error) {
   if (stoppedBy !== null) broken.push(`stopped by ${stoppedBy}`);
@@ -50,10 +57,12 @@ function realModel(): RealModel | null {
 
 /** Field by field: readers of the line rely on these and no others. */
 function summary(seen: DemoFacts | null, ok: boolean) {
-  const { shardsWithFaults: _, ...review } = seen?.figures ?? { shardsWithFaults: 0 };
+  const { shardsWithFaults: _, ...review } = seen?.review.figures ?? { shardsWithFaults: 0 };
   return {
     ok,
     review: seen === null ? null : review,
+    fix: seen?.fix.figures ?? null,
+    batch: seen?.batch.figures ?? null,
     sandboxesLeft: seen?.sandboxesLeft ?? null,
     setupMs: Number(process.env['PATCHFLEET_SETUP_MS'] ?? 0),
   };

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
+import type { TaskKind } from '../../src/domain/task.ts';
 
-/** The figures of a review, from the rows of the store and the calls that the model saw. */
+/** The figures of a task, from the rows of the store and the calls that the model saw. */
 
 export interface Interval {
   /** Milliseconds since the epoch. */
@@ -65,75 +66,71 @@ export interface TaskTimes {
   readonly finishedAt: Date | null;
 }
 
-/** The stages that a delivery passes, in order. What did not come to its end is left out. */
-export function stagesOf(tasks: readonly TaskTimes[], attempts: readonly AttemptTimes[]): StageTimes[] {
+/**
+ * The stages that a delivery passes, in order. What did not come to its end is left out; `merges` are the attempts
+ * of the rows that merge, which run no agent.
+ */
+export function stagesOf(
+  tasks: readonly TaskTimes[],
+  attempts: readonly AttemptTimes[],
+  merges: readonly AttemptTimes[],
+): StageTimes[] {
   const spans = <T>(items: readonly T[], from: (item: T) => Date | null, to: (item: T) => Date | null) =>
     items.flatMap((item) => {
       const [start, end] = [from(item), to(item)];
       return start === null || end === null ? [] : [end.getTime() - start.getTime()];
     });
+  const taskSpans = (from: keyof TaskTimes, to: keyof TaskTimes) =>
+    spans(
+      tasks,
+      (t) => t[from],
+      (t) => t[to],
+    );
+  const attemptSpans = (of: readonly AttemptTimes[], from: AttemptMoment, to: AttemptMoment) =>
+    spans(
+      of,
+      (a) => a[from],
+      (a) => a[to],
+    );
+  const merging = summarise('merge and verify', attemptSpans(merges, 'claimedAt', 'finishedAt'));
   return [
-    summarise(
-      'admit',
-      spans(
-        tasks,
-        (t) => t.receivedAt,
-        (t) => t.createdAt,
-      ),
-    ),
-    summarise(
-      'plan',
-      spans(
-        tasks,
-        (t) => t.createdAt,
-        (t) => t.plannedAt,
-      ),
-    ),
-    summarise(
-      'wait for a worker',
-      spans(
-        attempts,
-        (a) => a.queuedAt,
-        (a) => a.claimedAt,
-      ),
-    ),
-    summarise(
-      'start a sandbox',
-      spans(
-        attempts,
-        (a) => a.claimedAt,
-        (a) => a.agentStartedAt,
-      ),
-    ),
-    summarise(
-      'agent',
-      spans(
-        attempts,
-        (a) => a.agentStartedAt,
-        (a) => a.finishedAt,
-      ),
-    ),
-    summarise(
-      'publish',
-      spans(
-        tasks,
-        (t) => t.settledAt,
-        (t) => t.finishedAt,
-      ),
-    ),
+    summarise('admit', taskSpans('receivedAt', 'createdAt')),
+    summarise('plan', taskSpans('createdAt', 'plannedAt')),
+    summarise('wait for a worker', attemptSpans(attempts, 'queuedAt', 'claimedAt')),
+    summarise('start a sandbox', attemptSpans(attempts, 'claimedAt', 'agentStartedAt')),
+    summarise('agent', attemptSpans(attempts, 'agentStartedAt', 'finishedAt')),
+    ...(merges.length === 0 ? [] : [merging]),
+    summarise('publish', taskSpans('settledAt', 'finishedAt')),
   ];
 }
 
-export async function readTimes(client: Client): Promise<{ tasks: TaskTimes[]; attempts: AttemptTimes[] }> {
+type AttemptMoment = Exclude<keyof AttemptTimes, 'containerId'>;
+
+/** Of the tasks of that kind. */
+export async function readTimes(client: Client, kind: TaskKind) {
   const tasks = await client.query<TaskTimes>(
     `select d.received_at as "receivedAt", t.created_at as "createdAt", t.planned_at as "plannedAt",
             t.settled_at as "settledAt", t.finished_at as "finishedAt"
-       from tasks t join deliveries d on d.id = t.trigger->>'deliveryId'`,
+       from tasks t join deliveries d on d.id = t.trigger->>'deliveryId' where t.kind = $1`,
+    [kind],
   );
-  const attempts = await client.query<AttemptTimes>(
-    `select container_id as "containerId", queued_at as "queuedAt", claimed_at as "claimedAt",
-            agent_started_at as "agentStartedAt", finished_at as "finishedAt"
-       from attempts order by queued_at`,
+  const attempts = await client.query<AttemptTimes & { kind: string }>(
+    `select s.kind, a.container_id as "containerId", a.queued_at as "queuedAt", a.claimed_at as "claimedAt",
+            a.agent_started_at as "agentStartedAt", a.finished_at as "finishedAt"
+       from attempts a join subtasks s on s.id = a.subtask_id join tasks t on t.id = a.task_id
+      where t.kind = $1 order by a.queued_at`,
+    [kind],
   );
-  return { tasks: tasks.rows, attempts: attempts.rows };
+  const found = await client.query<{ subtasks: number }>(
+    `select count(distinct f.subtask_id)::int as subtasks
+       from findings f join tasks t on t.id = f.task_id where t.kind = $1`,
+    [kind],
+  );
+  return {
+    tasks: tasks.rows,
+    attempts: attempts.rows.filter((attempt) => attempt.kind === 'agent'),
+    merges: attempts.rows.filter((attempt) => attempt.kind === 'integrate'),
+    /** Subtasks that found something. */
+    findings: found.rows[0]?.subtasks ?? 0,
+  };
 }

@@ -1,8 +1,17 @@
 import type { StageTimes } from './measure.ts';
+import type { BatchFacts } from './run-batch.ts';
 import type { DemoFacts } from './run-demo.ts';
+import type { FixFacts } from './run-fix.ts';
+import type { ReviewFacts } from './run-review.ts';
 
-/** The check run and the review as GitHub would show them, as text. */
-export function renderResult({ checkRun, review }: DemoFacts): string {
+/** What GitHub would show, as text, and how long it took. */
+export function renderDemo({ review, fix, batch }: DemoFacts): string {
+  return [renderReview(review), renderFix(fix), renderBatch(batch), renderTimings(review, fix, batch)].join(
+    '\n\n',
+  );
+}
+
+function renderReview({ checkRun, review }: ReviewFacts): string {
   const comments = review.comments
     .toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : a.line - b.line))
     .map(({ path, line, body }) => `${path}:${line}\n${indent(visible(body))}`);
@@ -15,18 +24,50 @@ export function renderResult({ checkRun, review }: DemoFacts): string {
   ].join('\n\n');
 }
 
-/** How long it took, and what ran beside what. */
-export function renderTimings({ figures, stages }: DemoFacts): string {
-  const { shards, maxConcurrent, wallMs, agentMsSum } = figures;
+function renderFix({ figures, contract, title, body }: FixFacts): string {
+  const { number, draft, branch, testsPass } = figures.pullRequest;
+  return [
+    heading('The contract that every subtask of the fix was given'),
+    contract,
+    heading(`${draft ? 'Draft pull request' : 'Pull request'} #${number}: ${title} (${branch})`),
+    visible(body),
+    `Tests in a clean checkout of ${branch}: ${testsPass ? 'pass' : 'fail'}`,
+  ].join('\n\n');
+}
+
+function renderBatch({ labels, comments }: BatchFacts): string {
+  return [
+    heading('Batch'),
+    labels.map((one) => `#${one.issue}: ${one.labels.join(', ')}`).join('\n'),
+    ...comments.map(({ issue, body }) => `Comment on #${issue}\n${indent(visible(body))}`),
+  ].join('\n\n');
+}
+
+function renderTimings(review: ReviewFacts, fix: FixFacts, batch: BatchFacts): string {
+  const { shards, ...reviewed } = review.figures;
+  const { subtasks, ...fixed } = fix.figures;
   return [
     heading('Timings'),
     '',
-    `${shards} shards, at most ${maxConcurrent} at once`,
-    `wall ${seconds(wallMs)}, sum of agent times ${seconds(agentMsSum)}`,
+    `Review: ${shards} shards, ${parallel(reviewed)}`,
+    ...table(review.stages),
     '',
-    `${'stage'.padEnd(20)}${['count', 'median', 'max', 'sum'].map((name) => name.padStart(10)).join('')}`,
-    ...stages.map(stageLine),
+    `Fix: ${subtasks} subtasks, ${parallel(fixed)}`,
+    ...table(fix.stages),
+    '',
+    `Batch: ${batch.figures.issues} issues, wall ${seconds(batch.wallMs)}`,
+    ...table(batch.stages),
   ].join('\n');
+}
+
+function parallel(figures: { maxConcurrent: number; wallMs: number; agentMsSum: number }): string {
+  const { maxConcurrent, wallMs, agentMsSum } = figures;
+  return `at most ${maxConcurrent} at once, wall ${seconds(wallMs)}, sum of agent times ${seconds(agentMsSum)}`;
+}
+
+function table(stages: readonly StageTimes[]): string[] {
+  const head = `${'stage'.padEnd(20)}${['count', 'median', 'max', 'sum'].map((name) => name.padStart(10)).join('')}`;
+  return [head, ...stages.map(stageLine)];
 }
 
 function stageLine({ stage, count, median, max, sum }: StageTimes): string {

@@ -69,7 +69,7 @@ async function leftBehind() {
 const nothing = { processes: [], files: [], containers: [] };
 
 describe('the demo', () => {
-  it('reviews in parallel, finds every planted fault, says so in one object, and leaves nothing', async () => {
+  it('finds every planted fault, merges what is verified, leaves out what is planted, and leaves nothing behind', async () => {
     const demo = startDemo();
     const code = await demo.closed;
     const lines = demo.output().trimEnd().split('\n');
@@ -89,6 +89,28 @@ describe('the demo', () => {
         inlineComments: 18,
         bodyFindings: 0,
       },
+      fix: {
+        subtasks: 12,
+        maxConcurrent: expect.toSatisfy((most: number) => most >= 4 && most <= 8),
+        wallMs: expect.any(Number),
+        agentMsSum: expect.any(Number),
+        merged: 10,
+        leftOut: [
+          { subtask: 'packages/dates part 2/2', code: 'verification', reason: expect.any(String) },
+          {
+            subtask: 'packages/text part 2/2',
+            code: 'conflict',
+            reason: 'conflicts with main in packages/text/src/slugify.js',
+          },
+        ],
+        pullRequest: {
+          number: 3,
+          draft: true,
+          branch: expect.stringMatching(/^patchfleet\/[0-9a-f-]{36}$/),
+          testsPass: true,
+        },
+      },
+      batch: { issues: 3, done: 3, pullRequests: 1 },
       sandboxesLeft: 0,
       setupMs: 1234,
     });

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Octokit } from '@octokit/rest';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -18,13 +18,14 @@ interface Payload {
 // Every payload is checked against GitHub's description; compiling that takes seconds on a busy machine.
 describe('events', { timeout: 60_000 }, () => {
   const received: { event: string; payload: Payload }[] = [];
-  const receiver = createServer(async (request, response) => {
+  const receiver = createServer((request, response) => void receive(request, response));
+  async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
     const payload = JSON.parse(Buffer.concat(chunks).toString()) as Payload;
     received.push({ event: String(request.headers['x-github-event']), payload });
     response.writeHead(202).end();
-  });
+  }
   let double: GitHubDouble;
   let octokit: Octokit;
   let baseSha: string;

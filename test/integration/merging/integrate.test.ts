@@ -155,6 +155,26 @@ describe('patches in conflict', () => {
     });
   });
 
+  it('by themselves but not behind the one they build upon are merged with it', async () => {
+    const one = await setting.patch(0, { 'a.txt': `${lines()}one\n`, 'config.txt': 'one\n' });
+    const two = await setting.patch(
+      1,
+      { 'a.txt': `${lines()}one\ntwo\n`, 'config.txt': 'one\ntwo\n' },
+      one.commit,
+    );
+    const { commit, merged, leftOut } = await integrate({ patches: [one, two] });
+    expect({ merged, leftOut }).toEqual({ merged: [0, 1], leftOut: [] });
+    expect(await setting.read(commit ?? '', 'a.txt')).toBe(`${lines()}one\ntwo\n`);
+    red = [['config.txt']];
+    expect(await integrate({ patches: [one, two] })).toMatchObject({
+      commit: null,
+      leftOut: [
+        { row: 0, code: 'verification' },
+        { row: 1, code: 'conflict' },
+      ],
+    });
+  });
+
   it('with a culprit have their chance once the culprit is out', async () => {
     const patches = [
       await setting.patch(0, { 'a.txt': lines({ 5: 'one' }), 'src/0.txt': 'new\n' }),
@@ -220,11 +240,12 @@ describe('a red candidate', () => {
     );
   });
 
-  it('is verified with the protected files of the target', async () => {
+  it('is verified with the protected files of the target, and published as it was verified', async () => {
     const patches = [await setting.patch(0, { 'src/0.txt': 'new\n', 'test/a.test.js': 'weakened\n' })];
-    const { commit } = await integrate({ patches });
+    const { commit, tree } = await integrate({ patches });
     expect(await setting.read(judged[0] ?? '', 'test/a.test.js')).toBe('true\n');
-    expect(await setting.read(commit ?? '', 'test/a.test.js')).toBe('weakened\n');
+    expect(await setting.read(commit ?? '', 'test/a.test.js')).toBe('true\n');
+    expect(await setting.mirror.treeOf(judged[0] ?? '')).toBe(tree);
     await integrate({ patches, namedBy: () => ['test/a.test.js'] });
     expect(await setting.read(judged[1] ?? '', 'test/a.test.js')).toBe('weakened\n');
   });

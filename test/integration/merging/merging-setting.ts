@@ -105,12 +105,16 @@ export async function createMergingSetting(files: Files) {
       return sandbox;
     },
   };
-  const createAnother = (image = 'patchfleet-sandbox:latest') =>
+  /** `imageId`: as if the image had been rebuilt. */
+  const createAnother = (imageId?: string) =>
     createVerifier({
       verifications,
       snapshots,
-      sandboxes: { ...docker.sandboxes, ...sandboxes },
-      image,
+      sandboxes: {
+        ...docker.sandboxes,
+        ...sandboxes,
+        ...(imageId === undefined ? {} : { imageId: async () => imageId }),
+      },
       treeOf: (_dir, commit) => git.mirror.treeOf(commit),
       once: createSharedWork(),
       progressMs: 50,

@@ -43,7 +43,7 @@ describe('a tree that passes', () => {
     expect(await setting.createAnother().judge(head, same, counting)).toEqual(clean);
     expect({ started: started(), runs }).toEqual({ started: 0, runs: ['run'] });
     // Another image is another question.
-    await setting.createAnother('another-name').report(same, context());
+    await setting.createAnother('sha256:another').report(same, context());
     expect(started()).toBe(1);
   });
 

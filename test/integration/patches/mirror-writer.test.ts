@@ -234,6 +234,9 @@ describe('fetchBranch', () => {
     expect(await mirror.fetchBranch('work', never)).toBe(null);
     git(origin, ['update-ref', 'refs/heads/work/more', second]);
     expect(await mirror.fetchBranch('work/more', never)).toBe(second);
+    git(origin, ['update-ref', 'refs/pull/7/head', first]);
+    expect(await mirror.fetchPullHead(7, never)).toBe(first);
+    expect(await mirror.fetchPullHead(8, never)).toBe(null);
     // Asking again and again leaves one ref for each commit.
     const refs = String(git(mirror.dir, ['for-each-ref', '--format=%(refname)']))
       .trim()

@@ -35,7 +35,14 @@ afterAll(async () => {
   await setting.end();
 });
 
-const policy = { writes: ['**'], treePaths: [], protectedGlobs: [], maxEntries: 100, maxBytes: 1 << 20 };
+const policy = {
+  writes: ['**'],
+  treePaths: [],
+  protectedGlobs: [],
+  checkFiles: new Set<string>(),
+  maxEntries: 100,
+  maxBytes: 1 << 20,
+};
 const shown = (harvest: readonly HarvestEntry[]) =>
   harvest.map((entry) => [entry.kind === 'refused' ? entry.rule : entry.kind, entry.path]);
 

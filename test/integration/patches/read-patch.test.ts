@@ -23,6 +23,7 @@ const policyOf = (writes: string[]): PatchPolicy => ({
   writes,
   treePaths: ['package.json', 'src/a.js', 'test/a.test.js'],
   protectedGlobs: [],
+  checkFiles: new Set(),
   maxEntries: 100,
   maxBytes: 1 << 20,
 });

@@ -4,9 +4,11 @@ import { createStore } from '../../../src/store/store.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
 
+let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let store: Store;
 beforeAll(async () => {
-  store = createStore(await openTestDatabase(), { taskTokens: 1_000_000, onError: () => {} });
+  database = await openTestDatabase();
+  store = createStore(database, { taskTokens: 1_000_000, onError: () => {} });
 });
 afterAll(() => store.close());
 
@@ -26,6 +28,15 @@ describe('tasks', () => {
     expect(next).toMatchObject({ created: true, superseded: [old.task.id] });
     expect(await store.tasks.get(old.task.id)).toMatchObject({ phase: 'publishing', outcome: 'superseded' });
     expect(await store.tasks.get(other.task.id)).toMatchObject({ phase: 'planning', outcome: null });
+  });
+
+  it('shows the reviews of a head, whatever else works on it', async () => {
+    const headSha = sha('b');
+    const review = await store.tasks.create(newTask({ number: 20, headSha, key: 'review:b' }));
+    await store.tasks.create(newTask({ kind: 'fix', number: 20, headSha, key: 'fix:b' }));
+    await store.tasks.create(newTask({ kind: 'campaign', number: 0, headSha, key: 'campaign:b' }));
+    const views = await store.views.head(7, headSha);
+    expect(views.map(({ task }) => task.id)).toEqual([review.task.id]);
   });
 
   it('leaves exactly one open review when many heads come at once', async () => {
@@ -76,6 +87,35 @@ describe('what is due', () => {
     expect(await ids('publishing')).toContain(task.id);
     await store.tasks.finish(task.id);
     expect(await ids('publishing')).not.toContain(task.id);
+  });
+});
+
+describe('a batch that gathers', () => {
+  const issue = (number: number) => ({ number, title: `Issue ${number}`, body: '' });
+  const batch = (key: string) =>
+    newTask({ kind: 'batch', key, repositoryId: 30, startAfter: new Date(Date.now() + 60_000) });
+
+  it.each([
+    ['begins', "phase = 'planning'"],
+    ['is cancelled', "phase = 'publishing', outcome = 'cancelled'"],
+  ])('and %s at the moment an issue comes takes it no more', async (what, change) => {
+    const { task: old } = await store.tasks.gather(batch(`one:${what}`), issue(1), 10);
+    const other = await database.pool.connect();
+    await other.query('begin');
+    await other.query(`update tasks set ${change} where id = $1`, [old.id]);
+    const gathering = store.tasks.gather(batch(`two:${what}`), issue(2), 10);
+    await expect
+      .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount, {
+        timeout: 10_000,
+      })
+      .toBeGreaterThan(0);
+    await other.query('commit');
+    other.release();
+    const { task, created } = await gathering;
+    expect({ created, issues: task.issues }).toEqual({ created: true, issues: [issue(2)] });
+    expect(await store.tasks.get(old.id)).toMatchObject({ issues: [issue(1)], startAfter: old.startAfter });
+    await store.tasks.settle(task.id, 'cancelled', null);
+    await store.tasks.finish(task.id);
   });
 });
 

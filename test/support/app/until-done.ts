@@ -21,20 +21,22 @@ export async function untilDone(world: World, headSha: string, options: UntilOpt
   );
 }
 
-/** Waits until nothing is left to do in the rows: every task finished, every delivery settled. */
+/** Waits until nothing is left to do in the rows: tasks finished (or waiting for an approval), deliveries settled. */
 export async function untilIdle(world: World, options: UntilOptions = {}) {
+  const limitMs = 120_000;
   await world.github.settled();
   await until(
     'all work is done',
     async () => {
       const [row] = await queryRows<{ open: number }>(
         world.databaseDir,
-        `select (select count(*) from tasks where phase <> 'finished')::int
+        `select (select count(*) from tasks
+                  where phase <> 'finished' and not (phase = 'held' and start_after is null))::int
               + (select count(*) from deliveries where status = 'received')::int as open`,
       );
       return row?.open === 0;
     },
-    { ...options, describe: () => describeWorld(world) },
+    { limitMs, ...options, describe: () => describeWorld(world) },
   );
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Files } from '../github/commits.ts';
 import { createGitHubDouble, type GitHubDouble } from '../github/create-github-double.ts';
-import type { Behaviour } from '../model/behaviour.ts';
+import type { BehaviourInput } from '../model/behaviour.ts';
 import { createModelDouble, type ModelDouble } from '../model/create-model-double.ts';
 import { databaseUrl, removeDataDirectory } from './data-directory.ts';
 import { type App, type Role, startApp } from './start-app.ts';
@@ -13,7 +13,7 @@ export interface WorldOptions {
   readonly files: Files;
   /** The operator file; merged over {@link quickConfig}, section by section. */
   readonly operator?: OperatorSections;
-  readonly model?: Partial<Behaviour>;
+  readonly model?: BehaviourInput;
   /** Environment variables beside those of GitHub and the model. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: one app in the role `all`. `[]`: start them yourself. */
@@ -54,6 +54,7 @@ const quickConfig = {
   limits: { parallel: 4 },
   timing: { heartbeat_ms: 500, lease_ms: 5000, reconcile_ms: 500, check_update_ms: 250 },
   sandbox: {
+    // Another one may be tried before it takes the name.
     image: process.env['PATCHFLEET_TEST_IMAGE'] ?? 'patchfleet-sandbox:latest',
     memory_mib: 256,
     scratch_mib: 64,

@@ -1,5 +1,6 @@
 import { issueIn } from './issues.ts';
 import { appObject, association, nodeId, repositoryHtmlUrl, repositoryUrl, userObject } from './objects.ts';
+import { reactionRollup } from './reaction-rollup.ts';
 import {
   invalid,
   type Json,
@@ -22,13 +23,6 @@ import {
 } from './state.ts';
 
 const maxBody = 65_536;
-const contents = ['+1', '-1', 'laugh', 'confused', 'heart', 'hooray', 'rocket', 'eyes'] as const;
-
-export function reactionRollup(url: string, comment: Pick<IssueComment, 'reactions'>): Json {
-  const count = (content: string) => comment.reactions.filter((r) => r.content === content).length;
-  const counts = Object.fromEntries(contents.map((content) => [content, count(content)]));
-  return { url: `${url}/reactions`, total_count: comment.reactions.length, ...counts };
-}
 
 export function commentObject(state: State, repository: Repository, comment: IssueComment): Json {
   const self = `${repositoryUrl(state, repository)}/issues/comments/${comment.id}`;

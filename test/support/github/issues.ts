@@ -1,5 +1,5 @@
-import { reactionRollup } from './comments.ts';
 import { association, labelObject, nodeId, repositoryHtmlUrl, repositoryUrl, userObject } from './objects.ts';
+import { reactionRollup } from './reaction-rollup.ts';
 import {
   type Json,
   notFound,

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { createLiveLines } from '../../demo/live-lines.ts';
-import type { ShardState } from '../../demo/shard-states.ts';
+import type { RowState } from '../../demo/row-states.ts';
 
-const shard = (row: number, change: Partial<ShardState>): ShardState => ({
+const shard = (row: number, change: Partial<RowState>): RowState => ({
   row,
   title: `packages/p${row} (2 files)`,
   state: 'waiting',
   sandbox: '',
-  findings: 0,
+  result: '',
   ms: null,
   ...change,
 });
@@ -25,7 +25,7 @@ describe('live lines', () => {
     lines.update([shard(0, {}), shard(1, { state: 'reviewing', sandbox: 'abc', ms: 1600 })]);
     lines.update([
       shard(0, { state: 'starting', ms: 0 }),
-      shard(1, { state: 'done', findings: 1, ms: 2000 }),
+      shard(1, { state: 'done', result: '1 finding', ms: 2000 }),
     ]);
     expect(written.map((line) => line.trimEnd().replace(/ {2,}/g, ' | '))).toEqual([
       ' | 2 | packages/p1 (2 files) | reviewing | abc | 1.5 s',

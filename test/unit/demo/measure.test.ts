@@ -73,6 +73,7 @@ describe('stage times', () => {
         { containerId: 'a', queuedAt: at(25), claimedAt: at(30), agentStartedAt: at(50), finishedAt: at(80) },
         { containerId: null, queuedAt: at(25), claimedAt: null, agentStartedAt: null, finishedAt: at(85) },
       ],
+      [{ containerId: null, queuedAt: at(80), claimedAt: at(82), agentStartedAt: null, finishedAt: at(89) }],
     );
     expect(stages.map(({ stage, count, sum }) => [stage, count, sum])).toEqual([
       ['admit', 1, 5],
@@ -80,6 +81,7 @@ describe('stage times', () => {
       ['wait for a worker', 1, 5],
       ['start a sandbox', 1, 20],
       ['agent', 1, 30],
+      ['merge and verify', 1, 7],
       ['publish', 0, 0],
     ]);
   });

@@ -16,6 +16,7 @@ const policy = (more: Partial<PatchPolicy> = {}): PatchPolicy => ({
   writes: ['**'],
   treePaths: [],
   protectedGlobs: [],
+  checkFiles: new Set(),
   maxEntries: 100,
   maxBytes: 1000,
   ...more,
@@ -63,6 +64,23 @@ describe('protected files', () => {
       'T/fooTest.java',
     ],
     ...['vitest.config.ts', 'a/jest.config.cjs', 'Makefile', 'makefile', 'pyproject.toml', 'tsconfig.json'],
+    ...[
+      'test.js',
+      'lib/test.mjs',
+      'sum-test.cjs',
+      'test-sum.js',
+      'app/tests.py',
+      'testsum.py',
+      'src/setupTests.ts',
+    ],
+    ...[
+      'jest.unit.config.js',
+      'vitest.e2e.config.ts',
+      'vitest-setup.ts',
+      'pytest.toml',
+      '.env.test',
+      'x.snapshot',
+    ],
     ...['go.mod', 'requirements-dev.txt', 'package-lock.json', 'sub/yarn.lock', 'Cargo.lock', '.npmrc'],
   ])('%s is for rows that name it alone', (path) => {
     expect(rules([changed(path)])).toEqual([['protected', path]]);
@@ -91,10 +109,25 @@ describe('protected files', () => {
     expect(rules([changed(path)], { writes: [path] })).toEqual([['protected', path]]);
   });
 
-  it.each(['src/a.ts', 'README.md', 'src/contest.ts', 'src/latest.ts', 'docs/testing.md', 'attest/a.ts'])(
-    '%s is not protected',
-    (path) => expect(rules([changed(path)])).toEqual([]),
-  );
+  it.each([
+    'src/a.ts',
+    'README.md',
+    'src/contest.ts',
+    'src/latest.ts',
+    'docs/testing.md',
+    'attest/a.ts',
+    'src/contest.js',
+    'docs/jest.md',
+    'src/testing.ts',
+  ])('%s is not protected', (path) => expect(rules([changed(path)])).toEqual([]));
+
+  it('has those that the checks run by name', () => {
+    const checkFiles = new Set(['scripts/run.mjs']);
+    expect(rules([changed('scripts/run.mjs'), changed('scripts/x.mjs')], { checkFiles })).toEqual([
+      ['protected', 'scripts/run.mjs'],
+    ]);
+    expect(rules([changed('scripts/run.mjs')], { checkFiles, writes: ['scripts/run.mjs'] })).toEqual([]);
+  });
 
   it('has those of the repository’s own file as well', () => {
     expect(rules([changed('golden/a')], { protectedGlobs: ['golden/**'], writes: ['golden/a'] })).toEqual([

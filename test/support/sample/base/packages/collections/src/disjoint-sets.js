@@ -3,6 +3,7 @@ export class DisjointSets {
   #parent = new Map();
 
   find(item) {
+    if (item === undefined) throw new TypeError('nothing to find');
     const parent = this.#parent.get(item) ?? item;
     if (parent === item) return item;
     const root = this.find(parent);

@@ -2,6 +2,7 @@ import { fromDayNumber, toDayNumber } from './day-number.js';
 import { daysInMonth } from './month.js';
 
 export function addDays(date, days) {
+  if (!Number.isInteger(days)) throw new RangeError('days must be whole');
   return fromDayNumber(toDayNumber(date) + days);
 }
 
