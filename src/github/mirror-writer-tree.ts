@@ -1,5 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PatchfleetError } from '../domain/failure.ts';
 import { isGitName } from '../domain/git-names.ts';
@@ -19,7 +18,7 @@ export async function writeTree(
 ): Promise<string> {
   requireConsistent(changes);
   const cancel = signal === undefined ? {} : { signal };
-  const home = await mkdtemp(join(tmpdir(), 'patchfleet-index-'));
+  const home = await makeIndexDirectory(gitDir);
   try {
     const options = { gitDir, ...cancel, env: { GIT_INDEX_FILE: join(home, 'index') } };
     await runGit(['read-tree', `${requireSha(base)}^{tree}`], options);
@@ -38,6 +37,22 @@ export async function writeTree(
   } finally {
     await rm(home, { recursive: true, force: true });
   }
+}
+
+/** Longer than any git command may run, milliseconds. */
+const staleMs = 60 * 60_000;
+
+/** In the mirror, not in the temporary directory: what a killed process leaves is found here by the next write. */
+async function makeIndexDirectory(gitDir: string): Promise<string> {
+  const all = join(gitDir, 'patchfleet-indexes');
+  await mkdir(all, { recursive: true });
+  for (const name of await readdir(all)) {
+    const left = join(all, name);
+    const made = await stat(left).catch(() => null);
+    if (made !== null && Date.now() - made.mtimeMs > staleMs)
+      await rm(left, { recursive: true, force: true });
+  }
+  return mkdtemp(join(all, 'index-'));
 }
 
 /** Ids of the blobs of the changes that carry their content. */

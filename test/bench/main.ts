@@ -32,7 +32,8 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(`${asked.json ? JSON.stringify(result) : renderResult(result)}\n`);
     return 0;
   } catch (error) {
-    say(error instanceof Error ? error.message : String(error));
+    if (stoppedBy === null) say(error instanceof Error ? error.message : String(error));
+    else say(`stopped by ${stoppedBy}`);
     return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];
   }
 }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -18,6 +18,7 @@ const text = (path: string, content: string, mode: '100644' | '100755' = '100644
   path,
   file: { mode, content: Buffer.from(content) },
 });
+const indexes = () => join(setting.mirror.dir, 'patchfleet-indexes');
 const paths = (tree: string) =>
   git(setting.mirror.dir, ['ls-tree', '-r', '-z', tree]).toString().split('\0').filter(Boolean);
 
@@ -68,7 +69,22 @@ describe('writeTree', () => {
     expect(trees.map((tree) => paths(tree).length)).toEqual([301, 301, 301]);
     expect(new Set(trees).size).toBe(3);
     expect(String(git(setting.mirror.dir, ['for-each-ref']))).toBe(refs);
-    expect(readdirSync(setting.mirror.dir).filter((name) => /index|crash/.test(name))).toEqual([]);
+    expect(readdirSync(setting.mirror.dir).filter((name) => /^index|crash/.test(name))).toEqual([]);
+    expect(readdirSync(indexes())).toEqual([]);
+  });
+
+  it('removes what a killed process left an hour ago, and nothing that may be in use', async () => {
+    const [base = ''] = setting.commits([{ path: 'a', content: '1' }]);
+    await setting.mirror.writeTree(base, []);
+    for (const name of ['index-old', 'index-new']) {
+      mkdirSync(join(indexes(), name));
+      writeFileSync(join(indexes(), name, 'index.lock'), '');
+    }
+    const old = new Date(Date.now() - 61 * 60_000);
+    utimesSync(join(indexes(), 'index-old'), old, old);
+    await setting.mirror.writeTree(base, []);
+    expect(readdirSync(indexes())).toEqual(['index-new']);
+    rmSync(join(indexes(), 'index-new'), { recursive: true });
   });
 
   it.each([
