@@ -24,3 +24,13 @@ export interface Candidate {
   /** Verifications that were run, kept ones not counted. */
   readonly verifications: number;
 }
+
+const words: Readonly<Record<string, string>> = {
+  verification_failed: 'verification',
+  merge_conflict: 'conflict',
+};
+
+/** The word a report uses for the failure of a row: what failed in its own checks and what failed in the whole is one. */
+export function reportCode(code: string): string {
+  return words[code] ?? code;
+}

@@ -33,7 +33,7 @@ function summaryOf({ commit, merged, leftOut, verifications }: Candidate): strin
   const parts = [
     commit === null ? 'nothing is left to publish' : `${merged.length} merged and verified together`,
     ...(leftOut.length === 0 ? [] : [`${leftOut.length} left out`]),
-    `${verifications} verifications`,
+    `${verifications} verification${verifications === 1 ? '' : 's'}`,
   ];
   return parts.join(', ');
 }

@@ -1,4 +1,4 @@
-import type { Candidate, LeftOut } from '../domain/candidate.ts';
+import { type Candidate, type LeftOut, reportCode } from '../domain/candidate.ts';
 import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 import { ensurePatchCommit } from './ensure-patch-commit.ts';
@@ -9,12 +9,6 @@ import { protectionBy } from './protection.ts';
 
 /** The artifact of that digest; null where it is lost. */
 type ReadArtifact = (digest: string) => Promise<Uint8Array | null>;
-
-/** Failures of rows by the word a report uses for them. */
-const codes: Readonly<Record<string, string>> = {
-  verification_failed: 'verification',
-  merge_conflict: 'conflict',
-};
 
 /** Integrates what the rows of a task (of one issue, in a batch with a pull request each) have made. */
 export function createRowIntegrator(deps: {
@@ -97,5 +91,5 @@ export function rowsBeneath(
 function failed({ id, row, status, failure }: Subtask): LeftOut[] {
   if (status === 'succeeded') return [];
   const code = failure?.code ?? 'internal';
-  return [{ subtaskId: id, row, code: codes[code] ?? code, reason: failure?.detail ?? `it is ${status}` }];
+  return [{ subtaskId: id, row, code: reportCode(code), reason: failure?.detail ?? `it is ${status}` }];
 }

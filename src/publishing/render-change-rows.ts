@@ -1,3 +1,4 @@
+import { reportCode } from '../domain/candidate.ts';
 import { failureKinds } from '../domain/failure.ts';
 import type { TaskView } from '../store/port.ts';
 import type { ChangeRow, RowState } from './change.ts';
@@ -52,7 +53,9 @@ function statusWord({ subtask, state }: ChangeRow): string {
 function resultCell(row: ChangeRow): string {
   const { state, patch, code, reason } = row;
   if (state === 'failed' || state === 'left_out') {
-    return [`\`${code}\``, safeLine(reason, 160)].filter((part) => part !== '').join(': ');
+    return [`\`${reportCode(code ?? state)}\``, safeLine(reason, 160)]
+      .filter((part) => part !== '')
+      .join(': ');
   }
   return patch === null ? '' : plural(patch.entries.length, 'file');
 }
@@ -107,7 +110,7 @@ function leftOutItem({ subtask, state, code, reason }: ChangeRow): string {
       ? failureKinds[code as keyof typeof failureKinds]
       : null;
   const what = known === null ? '' : `${known.title}. `;
-  return `${title} (\`${code}\`): ${what}${safeLine(reason, 800)}`;
+  return `${title} (\`${reportCode(code ?? state)}\`): ${what}${safeLine(reason, 800)}`;
 }
 
 /** Rows that had nothing to change, with the reasons their agents gave. */

@@ -77,7 +77,7 @@ describe('a batch with one pull request', () => {
     const [third, ...more] = await fixture.ours(three);
     expect(more).toEqual([]);
     expect(third).toContain('**Not fixed.**');
-    expect(third).toContain('`verification_failed`');
+    expect(third).toContain('`verification`');
     expect(third).not.toContain(link);
     expect(await fixture.phase(task)).toBe('finished');
 
