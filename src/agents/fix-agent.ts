@@ -1,4 +1,5 @@
 import type { ModelAgentConfig } from '../config/agent-config.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { ModelGateway } from '../inference/port.ts';
 import { cleanText } from './clean-text.ts';
 import { converse } from './converse.ts';
@@ -6,7 +7,7 @@ import { firstFixMessages, fixLastTurns, fixReminder } from './fix-prompts.ts';
 import { type FixCall, fixTools, runFixTool } from './fix-tools.ts';
 import type { Fixer } from './port.ts';
 import type { Ending } from './tool-loop.ts';
-import { openWriteScope, type ProtectionOf } from './write-scope.ts';
+import { openWriteScope } from './write-scope.ts';
 
 export interface FixerDeps {
   readonly gateway: ModelGateway;

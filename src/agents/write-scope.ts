@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import picomatch from 'picomatch';
 import { PatchfleetError } from '../domain/failure.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { literalWhereItExists, questionablePaths } from '../domain/scope.ts';
 import type { Sandbox } from '../sandbox/port.ts';
 
@@ -9,12 +10,6 @@ export interface WriteScope {
   /** The path in its one spelling. Throws an Error whose message is for the model where it may not be written. */
   require(path: string): string;
 }
-
-/**
- * How a file is protected: `never` changed by an agent; `tests` and `checks` (runners, manifests, lockfiles) where
- * a row names the very file; null: not at all. As merging judges patches.
- */
-export type ProtectionOf = (path: string) => 'tests' | 'checks' | 'never' | null;
 
 /** Entries of one directory that are looked through. */
 const listLimit = 10_000;

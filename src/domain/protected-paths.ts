@@ -194,3 +194,10 @@ function canonical(value: unknown): string {
     ) ?? 'undefined'
   );
 }
+
+/**
+ * How a file is protected: `never` changed by an agent; `tests` and `checks` (runners, manifests, lockfiles) where
+ * a row names the very file; null: not at all.
+ */
+export type Protection = 'tests' | 'checks' | 'never' | null;
+export type ProtectionOf = (path: string) => Protection;

@@ -1,11 +1,11 @@
 import type { Candidate, LeftOut } from '../domain/candidate.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { Verdict } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { bisect } from './bisect.ts';
 import { type Conflict, createMerge, type Merge, mergePatches } from './merge-patches.ts';
 import type { MergePatch, VerificationContext, Verifier } from './port.ts';
-import type { Protection } from './protection.ts';
 import { restoreProtected } from './restore-protected.ts';
 
 export interface IntegrationRequest {
@@ -20,7 +20,7 @@ export interface IntegrationRequest {
   readonly failedRows: readonly LeftOut[];
   readonly onPartial: 'publish_rest' | 'all_or_nothing';
   /** See protection.ts. */
-  readonly protection: (path: string) => Protection;
+  readonly protection: ProtectionOf;
   /** Paths that a row's scope names literally. */
   readonly namedBy: (row: number) => readonly string[];
   /** Message of the candidate's commit, from the rows in it. */

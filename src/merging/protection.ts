@@ -1,11 +1,5 @@
-import { type ProtectedKind, protectedPaths } from '../domain/protected-paths.ts';
+import { type ProtectedKind, type ProtectionOf, protectedPaths } from '../domain/protected-paths.ts';
 import { pathGlob } from './scope.ts';
-
-/**
- * What a file is to the check. `tests` and `checks` (how they are run) may be changed by a row that names the file;
- * `never`: by nobody; null: not protected.
- */
-export type Protection = 'tests' | 'checks' | 'never' | null;
 
 const kinds = (Object.keys(protectedPaths) as ProtectedKind[])
   // A runner's configuration among the tests is a runner's configuration.
@@ -21,7 +15,7 @@ const kinds = (Object.keys(protectedPaths) as ProtectedKind[])
 const installed = /(?:^|\/)node_modules\//i;
 
 /** `repositoryGlobs`: `verify.protected` of the repository file. */
-export function protectionBy(repositoryGlobs: readonly string[]): (path: string) => Protection {
+export function protectionBy(repositoryGlobs: readonly string[]): ProtectionOf {
   const own = repositoryGlobs.map((glob) => pathGlob(glob));
   return (path) => {
     if (own.some((matches) => matches(path))) return 'never';

@@ -1,8 +1,8 @@
 import type { PatchEntry } from '../domain/patch.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { changesScripts } from '../domain/protected-paths.ts';
 import type { MirrorWriter, TreeChange } from '../github/port.ts';
 import { isManifest } from './patch-policy.ts';
-import type { Protection } from './protection.ts';
 
 export interface RestoreRequest {
   readonly mirror: Pick<MirrorWriter, 'compareTrees' | 'readBlob' | 'writeTree' | 'commitTree'>;
@@ -10,7 +10,7 @@ export interface RestoreRequest {
   readonly base: string;
   readonly commit: string;
   /** See protection.ts. */
-  readonly protection: (path: string) => Protection;
+  readonly protection: ProtectionOf;
   /** Literal paths that rows name: they may change them, unless nobody may. */
   readonly allowed: ReadonlySet<string>;
 }

@@ -5,6 +5,7 @@ import type { RepositoryConfig } from '../config/repository-config.ts';
 import { selectFixAgent, selectModelAgent } from '../config/select-agents.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Plan } from '../domain/matrix.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { RepositoryRef, SubjectIssue, TaskKind } from '../domain/task.ts';
 import type { Mirror, Mirrors } from '../github/port.ts';
 import { planBatch } from './plan-batch.ts';
@@ -12,7 +13,6 @@ import { planFix } from './plan-fix.ts';
 import type { PlannedTask } from './plan-task.ts';
 import { planTriage } from './plan-triage.ts';
 import type { SubjectText } from './quote-subject.ts';
-import type { ProtectionOf } from './validate-plan.ts';
 
 export interface ChangeRequest {
   /** The task's. */

@@ -2,13 +2,13 @@ import type { PlannerAgent } from '../agents/port.ts';
 import type { Limits } from '../config/operator-config.ts';
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import type { Plan } from '../domain/matrix.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { fixContract } from './fix-contract.ts';
 import { fixRow, integrateRow } from './fix-rows.ts';
 import { listFiles } from './list-files.ts';
 import { proposePlan } from './propose-plan.ts';
 import { quoteInstruction, quoteSubject, type SubjectText } from './quote-subject.ts';
 import { shardRepository } from './shard-repository.ts';
-import type { ProtectionOf } from './validate-plan.ts';
 
 export interface FixFacts {
   readonly taskId: string;

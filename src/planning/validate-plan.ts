@@ -1,13 +1,8 @@
 import type { PlanProposal } from '../agents/port.ts';
+import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { isGlob, literalWhereItExists } from '../domain/scope.ts';
 import { collisions, findCycle, orderCollisions } from './row-order.ts';
 import { pathsThatExist, type Scope, scopeOf } from './scope-overlap.ts';
-
-/**
- * How a file is protected: `never` changed by an agent; `tests` and `checks` (runners, manifests, lockfiles) where
- * a row names the very file; null: not at all. As merging judges patches.
- */
-export type ProtectionOf = (path: string) => 'tests' | 'checks' | 'never' | null;
 
 /** What a proposed plan is held against. */
 export interface PlanFacts {

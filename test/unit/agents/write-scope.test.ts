@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openWriteScope, type ProtectionOf, type WriteScope } from '../../../src/agents/write-scope.ts';
+import { openWriteScope, type WriteScope } from '../../../src/agents/write-scope.ts';
 import { PatchfleetError } from '../../../src/domain/failure.ts';
+import type { ProtectionOf } from '../../../src/domain/protected-paths.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { createLocalSandbox } from '../../support/local-sandbox.ts';
 
