@@ -27,6 +27,7 @@ import { createVerifier } from './merging/verify.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
+import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
@@ -117,7 +118,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
     advance: createAdvance(common),
-    publish: publisher.publish,
+    publish: createPublishJob({ store, publisher, queue, log }),
     runAttempt: createAttemptRunner({
       store,
       queue,

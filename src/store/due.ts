@@ -1,4 +1,4 @@
-import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import type { DueWork } from './port.ts';
 import { attempts, deliveries, subtasks, tasks } from './schema.ts';
@@ -21,7 +21,15 @@ export function createDueWork(db: Database): DueWork {
       db
         .select({ id: tasks.id, priority: tasks.priority })
         .from(tasks)
-        .where(eq(tasks.phase, phase))
+        .where(
+          and(
+            eq(tasks.phase, phase),
+            // A pause of publishing does not hold back the work itself.
+            phase === 'publishing'
+              ? or(isNull(tasks.publishAfter), lte(tasks.publishAfter, new Date()))
+              : undefined,
+          ),
+        )
         .orderBy(tasks.createdAt),
 
     attempts: (olderThanMs) =>
