@@ -148,11 +148,10 @@ export interface Claim {
 }
 
 export interface Attempts {
-  /** Null when the attempt is over, or another worker holds a fresh lease on it. */
+  /** Null unless the attempt is queued: it is over, or another worker has it. */
   claim(
     attemptId: string,
     worker: string,
-    leaseMs: number,
   ): Promise<{ claim: Claim; attempt: Attempt; subtask: Subtask; task: Task } | null>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
