@@ -260,7 +260,10 @@ export interface DueWork {
   tasks(phase: 'planning' | 'running' | 'publishing'): Promise<{ id: string; priority: number }[]>;
   /** Queued attempts, with what is needed to enqueue them. */
   attempts(olderThanMs: number): Promise<{ id: string; repositoryId: number; priority: number }[]>;
-  /** Marks running attempts without a sign of life for `leaseMs` as lost; returns their task ids. */
+  /**
+   * Marks running attempts without a sign of life for `leaseMs` as lost, and settles what they had reserved as spent;
+   * returns their task ids.
+   */
   loseAttempts(leaseMs: number): Promise<string[]>;
 }
 

@@ -2,7 +2,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decide } from '../../../src/scheduling/decide.ts';
 import type { Store } from '../../../src/store/port.ts';
-import { attempts } from '../../../src/store/schema.ts';
+import { attempts, usage } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { newFinding, newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
@@ -105,6 +105,34 @@ describe('attempts', () => {
     expect(view?.task.outcome).toBe('failed');
     expect(view?.subtasks).toMatchObject([{ status: 'failed', deaths: 3, failure: { code: 'worker_lost' } }]);
     expect(view?.attempts.map((attempt) => attempt.status)).toEqual(['lost', 'lost', 'lost']);
+  });
+
+  it('counts what a lost attempt had reserved as spent, by estimate', async () => {
+    const { task, attemptId } = await startedTask();
+    const claimed = await store.attempts.claim(attemptId, 'w1');
+    if (claimed === null) throw new Error('not claimed');
+    const context = { taskId: task.id, subtaskId: claimed.subtask.id, attemptId };
+    const settled = await store.ledger.reserve(context, 'default', 'm', 500);
+    await store.ledger.settle(
+      settled ?? '',
+      { promptTokens: 10, cachedTokens: 0, completionTokens: 5, estimated: false },
+      3,
+    );
+    await store.ledger.reserve(context, 'default', 'm', 700);
+    await store.ledger.reserve({ ...context, attemptId: task.id }, 'default', 'm', 900);
+    expect(await store.due.loseAttempts(-1)).toContain(task.id);
+    const rows = await database.db
+      .select()
+      .from(usage)
+      .where(eq(usage.taskId, task.id))
+      .orderBy(usage.tokens);
+    expect(
+      rows.map((row) => [row.tokens, row.state, row.estimated, row.costMicros, row.settledAt !== null]),
+    ).toEqual([
+      [15, 'settled', false, 3, true],
+      [700, 'settled', true, 0, true],
+      [900, 'reserved', false, 0, false],
+    ]);
   });
 
   it('cancels what is open when the task is settled, and a late result does not count', async () => {
