@@ -140,7 +140,7 @@ export function createTasks(db: Database): Tasks {
         if (task === undefined) return false;
         await tx
           .update(subtasks)
-          .set({ status: 'waiting', finishedAt: null, failures: 0, failure: null })
+          .set({ status: 'waiting', finishedAt: null, failures: 0, deaths: 0, failure: null })
           .where(and(eq(subtasks.id, subtaskId), eq(subtasks.taskId, id), eq(subtasks.kind, 'integrate')));
         return true;
       }),
