@@ -56,8 +56,11 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
 
   await mkdir(dataDir, { recursive: true, mode: 0o755 });
   const instance = await readInstance(dataDir);
+  // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
+  await using opened = new AsyncDisposableStack();
   const database = await openDatabase({ url: env.DATABASE_URL, dataDir, onError });
   const store = createStore(database, { taskTokens: limits.task_tokens, onError });
+  opened.defer(store.close);
   const queue = await createQueue({
     backend:
       env.REDIS_URL === undefined
@@ -67,6 +70,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     leaseMs: timing.lease_ms,
     log,
   });
+  opened.defer(queue.close);
 
   const app = createGitHubApp({
     appId: env.APP_ID,
@@ -107,6 +111,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
+  const parts = opened.move();
 
   return {
     log,
@@ -158,10 +163,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     }),
     reconcile: createReconciler({ store, queue, timing, log }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
-    close: async () => {
-      await queue.close();
-      await store.close();
-    },
+    close: () => parts.disposeAsync(),
   };
 }
 
