@@ -27,6 +27,7 @@ import { createVerifier } from './merging/verify.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
+import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
@@ -55,8 +56,11 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
 
   await mkdir(dataDir, { recursive: true, mode: 0o755 });
   const instance = await readInstance(dataDir);
+  // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
+  await using opened = new AsyncDisposableStack();
   const database = await openDatabase({ url: env.DATABASE_URL, dataDir, onError });
   const store = createStore(database, { taskTokens: limits.task_tokens, onError });
+  opened.defer(store.close);
   const queue = await createQueue({
     backend:
       env.REDIS_URL === undefined
@@ -66,6 +70,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     leaseMs: timing.lease_ms,
     log,
   });
+  opened.defer(queue.close);
 
   const app = createGitHubApp({
     appId: env.APP_ID,
@@ -100,12 +105,14 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     mirrors,
     plannerAgentFor: (config) => (config.kind === 'model' ? createPlannerAgent(config, { gateway }) : null),
     protectionBy: (config) => protectionBy(config.verify.protected),
+    log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = createSnapshots({ dir: join(dataDir, 'snapshots') });
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
+  const parts = opened.move();
 
   return {
     log,
@@ -117,7 +124,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
     advance: createAdvance(common),
-    publish: publisher.publish,
+    publish: createPublishJob({ store, publisher, queue, log }),
     runAttempt: createAttemptRunner({
       store,
       queue,
@@ -157,10 +164,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     }),
     reconcile: createReconciler({ store, queue, timing, log }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
-    close: async () => {
-      await queue.close();
-      await store.close();
-    },
+    close: () => parts.disposeAsync(),
   };
 }
 

@@ -36,7 +36,7 @@ export function keepClaim(
         clearTimeout(lease);
         // Counted from before the question: the row's time lies between that and the answer.
         if (!stopped) lease = setTimeout(expire, askedAt + timing.lease_ms - Date.now());
-      } else if (!stopped) lost.abort(new ClaimLost('the claim was taken over or the attempt cancelled'));
+      } else if (!stopped) lost.abort(new ClaimLost('the attempt was lost or cancelled'));
     } catch (error) {
       log.warn({ err: error, attempt: claim.attemptId }, 'heartbeat failed');
     }

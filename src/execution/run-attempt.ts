@@ -28,7 +28,7 @@ export function createAttemptRunner(
 ): (attemptId: string, shutdown: AbortSignal) => Promise<void> {
   const { store, queue, timing } = deps;
   return async (attemptId, shutdown) => {
-    const work = await store.attempts.claim(attemptId, deps.worker, timing.lease_ms);
+    const work = await store.attempts.claim(attemptId, deps.worker);
     if (work === null) return;
     const { claim, task, subtask } = work;
     const log = deps.log.child({ task: task.id, attempt: attemptId, row: subtask.row });

@@ -8,6 +8,7 @@ import type { Plan } from '../domain/matrix.ts';
 import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { RepositoryRef, SubjectIssue, TaskKind } from '../domain/task.ts';
 import type { Mirror, Mirrors } from '../github/port.ts';
+import type { Logger } from '../telemetry/log.ts';
 import { planBatch } from './plan-batch.ts';
 import { planFix } from './plan-fix.ts';
 import type { PlannedTask } from './plan-task.ts';
@@ -48,6 +49,7 @@ export function createChangePlanner(deps: {
   readonly plannerAgentFor: (config: AgentConfig) => PlannerAgent | null;
   /** Of a repository with that file; see {@link ProtectionOf}. */
   readonly protectionBy: (config: RepositoryConfig) => ProtectionOf;
+  readonly log: Pick<Logger, 'warn'>;
 }): ChangePlanner {
   return {
     async plan(request, signal) {
@@ -71,7 +73,11 @@ export function createChangePlanner(deps: {
       };
       if (kind === 'batch') {
         if (request.issues.length === 0) throw new PatchfleetError('plan_invalid', 'the batch has no issues');
-        return planned(await planBatch({ ...facts, issues: request.issues }), request, files.length);
+        return planned(
+          await planBatch({ ...facts, issues: request.issues, log: deps.log }),
+          request,
+          files.length,
+        );
       }
       return planned(await planFix({ ...facts, subject }), request, files.length);
     },

@@ -99,7 +99,12 @@ async function openBackend(settings: QueueSettings): Promise<Backend> {
     pool.setMaxListeners(0); // every queue and worker listens for its errors
     pool.on('error', (error) => settings.log.warn({ err: error }, 'queue database connection'));
     const connection = pool as unknown as PgPool;
-    await runMigrations(connection, schema);
+    try {
+      await runMigrations(connection, schema);
+    } catch (error) {
+      await pool.end();
+      throw error;
+    }
     return {
       queue: (name) => new BullQueue(name, { connection }, createPostgresBackend) as unknown as BullQueue,
       worker: (name, concurrency, process) =>

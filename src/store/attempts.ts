@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { and, eq, inArray, lt, or, sql } from 'drizzle-orm';
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
 import type { Attempts, Claim, NewArtifact } from './port.ts';
 import { artifacts, attempts, subtasks, tasks } from './schema.ts';
@@ -8,10 +8,9 @@ import { storeResult } from './store-result.ts';
 /** Attempts and their results, fenced by epoch: what a worker writes counts only while its claim stands. */
 export function createAttempts(db: Database): Attempts {
   return {
-    claim: (attemptId, worker, leaseMs) =>
+    claim: (attemptId, worker) =>
       db.transaction(async (tx) => {
         const now = new Date();
-        const expired = new Date(now.getTime() - leaseMs);
         const [attempt] = await tx
           .update(attempts)
           .set({
@@ -23,15 +22,8 @@ export function createAttempts(db: Database): Attempts {
             containerId: null,
             agentStartedAt: null,
           })
-          .where(
-            and(
-              eq(attempts.id, attemptId),
-              or(
-                eq(attempts.status, 'queued'),
-                and(eq(attempts.status, 'running'), lt(attempts.heartbeatAt, expired)),
-              ),
-            ),
-          )
+          // One whose worker died is lost first, which counts the death; see store/due.ts.
+          .where(and(eq(attempts.id, attemptId), eq(attempts.status, 'queued')))
           .returning();
         if (attempt === undefined) return null;
         const [row] = await tx

@@ -1,7 +1,7 @@
-import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import type { DueWork } from './port.ts';
-import { attempts, deliveries, subtasks, tasks } from './schema.ts';
+import { attempts, deliveries, subtasks, tasks, usage } from './schema.ts';
 
 /** What the rows say is due. The queue is only a faster way to learn it. */
 export function createDueWork(db: Database): DueWork {
@@ -21,7 +21,15 @@ export function createDueWork(db: Database): DueWork {
       db
         .select({ id: tasks.id, priority: tasks.priority })
         .from(tasks)
-        .where(eq(tasks.phase, phase))
+        .where(
+          and(
+            eq(tasks.phase, phase),
+            // A pause of publishing does not hold back the work itself.
+            phase === 'publishing'
+              ? or(isNull(tasks.publishAfter), lte(tasks.publishAfter, new Date()))
+              : undefined,
+          ),
+        )
         .orderBy(tasks.createdAt),
 
     attempts: (olderThanMs) =>
@@ -61,6 +69,11 @@ export function createDueWork(db: Database): DueWork {
             .update(subtasks)
             .set({ deaths: sql`${subtasks.deaths} + 1` })
             .where(and(eq(subtasks.id, attempt.subtaskId), inArray(subtasks.status, ['waiting', 'running'])));
+          // Nobody is left to say what its last call used: what was reserved counts, as an estimate.
+          await tx
+            .update(usage)
+            .set({ state: 'settled', estimated: true, settledAt: new Date() })
+            .where(and(eq(usage.attemptId, id), eq(usage.state, 'reserved')));
           return true;
         });
         if (lost) touched.add(taskId);

@@ -130,7 +130,14 @@ export interface Tasks {
    * in `publishing`.
    */
   reopenIntegration(id: string, subtaskId: string): Promise<boolean>;
-  /** `publishing -> finished`, once everything was published. */
+  /**
+   * Counts a failed publish of the task as it was read before, and lets none begin before `after`. False when the
+   * row has moved on meanwhile (another replica counted, or the phase changed): then nothing is written.
+   */
+  pausePublishing(seen: Pick<Task, 'id' | 'phase' | 'publishTries'>, after: Date): Promise<boolean>;
+  /** A publish succeeded: the next failure is the first again. */
+  resumePublishing(id: string): Promise<void>;
+  /** `publishing -> finished`, once everything was published, or was given up. */
   finish(id: string): Promise<void>;
 }
 
@@ -141,11 +148,10 @@ export interface Claim {
 }
 
 export interface Attempts {
-  /** Null when the attempt is over, or another worker holds a fresh lease on it. */
+  /** Null unless the attempt is queued: it is over, or another worker has it. */
   claim(
     attemptId: string,
     worker: string,
-    leaseMs: number,
   ): Promise<{ claim: Claim; attempt: Attempt; subtask: Subtask; task: Task } | null>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
@@ -250,11 +256,14 @@ export interface Audit {
 /** What the rows say is due: the reconciler's questions. */
 export interface DueWork {
   deliveries(olderThanMs: number): Promise<string[]>;
-  /** Ids of tasks in that phase, with their priority. */
+  /** Ids of tasks in that phase, with their priority. Those in `publishing` only once their pause is over. */
   tasks(phase: 'planning' | 'running' | 'publishing'): Promise<{ id: string; priority: number }[]>;
   /** Queued attempts, with what is needed to enqueue them. */
   attempts(olderThanMs: number): Promise<{ id: string; repositoryId: number; priority: number }[]>;
-  /** Marks running attempts without a sign of life for `leaseMs` as lost; returns their task ids. */
+  /**
+   * Marks running attempts without a sign of life for `leaseMs` as lost, and settles what they had reserved as spent;
+   * returns their task ids.
+   */
   loseAttempts(leaseMs: number): Promise<string[]>;
 }
 

@@ -111,6 +111,9 @@ export const tasks = pgTable(
     filesChanged: integer('files_changed').notNull().default(0),
     /** Attempts of planning so far. */
     planAttempts: integer('plan_attempts').notNull().default(0),
+    /** Publishes that failed in a row, and before when none is tried again. */
+    publishTries: integer('publish_tries').notNull().default(0),
+    publishAfter: at('publish_after'),
     createdAt: at('created_at').notNull().defaultNow(),
     plannedAt: at('planned_at'),
     settledAt: at('settled_at'),

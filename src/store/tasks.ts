@@ -5,6 +5,9 @@ import { gatherIssue } from './gather-issue.ts';
 import type { Task, Tasks } from './port.ts';
 import { attempts, dependencies, subtasks, tasks } from './schema.ts';
 
+/** What is to be published changed: failures of before say nothing about it. */
+const publishAtOnce = { publishTries: 0, publishAfter: null };
+
 /** Tasks and their plans. Every transition is one transaction. */
 export function createTasks(db: Database): Tasks {
   return {
@@ -131,16 +134,29 @@ export function createTasks(db: Database): Tasks {
       db.transaction(async (tx) => {
         const [task] = await tx
           .update(tasks)
-          .set({ phase: 'running', outcome: null, settledAt: null, updatedAt: new Date() })
+          .set({ phase: 'running', outcome: null, settledAt: null, updatedAt: new Date(), ...publishAtOnce })
           .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')))
           .returning({ id: tasks.id });
         if (task === undefined) return false;
         await tx
           .update(subtasks)
-          .set({ status: 'waiting', finishedAt: null, failures: 0, failure: null })
+          .set({ status: 'waiting', finishedAt: null, failures: 0, deaths: 0, failure: null })
           .where(and(eq(subtasks.id, subtaskId), eq(subtasks.taskId, id), eq(subtasks.kind, 'integrate')));
         return true;
       }),
+
+    pausePublishing: async ({ id, phase, publishTries }, after) => {
+      const rows = await db
+        .update(tasks)
+        .set({ publishTries: publishTries + 1, publishAfter: after, updatedAt: new Date() })
+        .where(and(eq(tasks.id, id), eq(tasks.phase, phase), eq(tasks.publishTries, publishTries)))
+        .returning({ id: tasks.id });
+      return rows.length > 0;
+    },
+
+    resumePublishing: async (id) => {
+      await db.update(tasks).set(publishAtOnce).where(eq(tasks.id, id));
+    },
 
     finish: async (id) => {
       await db
@@ -180,7 +196,14 @@ export async function settle(
 ): Promise<boolean> {
   const [task] = await tx
     .update(tasks)
-    .set({ phase: 'publishing', outcome, failure, settledAt: new Date(), updatedAt: new Date() })
+    .set({
+      phase: 'publishing',
+      outcome,
+      failure,
+      settledAt: new Date(),
+      updatedAt: new Date(),
+      ...publishAtOnce,
+    })
     .where(and(eq(tasks.id, id), inArray(tasks.phase, ['held', 'planning', 'running'])))
     .returning({ id: tasks.id });
   if (task === undefined) return false;

@@ -166,6 +166,8 @@ CREATE TABLE "tasks" (
 	"skipped" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"files_changed" integer DEFAULT 0 NOT NULL,
 	"plan_attempts" integer DEFAULT 0 NOT NULL,
+	"publish_tries" integer DEFAULT 0 NOT NULL,
+	"publish_after" timestamp with time zone,
 	"created_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"planned_at" timestamp with time zone,
 	"settled_at" timestamp with time zone,

@@ -1,13 +1,17 @@
+import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decide } from '../../../src/scheduling/decide.ts';
 import type { Store } from '../../../src/store/port.ts';
+import { attempts, usage } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { newFinding, newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
 
+let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let store: Store;
 beforeAll(async () => {
-  store = createStore(await openTestDatabase(), { taskTokens: 1_000_000, onError: () => {} });
+  database = await openTestDatabase();
+  store = createStore(database, { taskTokens: 1_000_000, onError: () => {} });
 });
 afterAll(() => store.close());
 
@@ -34,14 +38,14 @@ describe('attempts', () => {
   it('gives a claim to one worker alone', async () => {
     const { attemptId } = await startedTask();
     const claims = await Promise.all(
-      ['w1', 'w2', 'w3', 'w4'].map((worker) => store.attempts.claim(attemptId, worker, 10_000)),
+      ['w1', 'w2', 'w3', 'w4'].map((worker) => store.attempts.claim(attemptId, worker)),
     );
     expect(claims.filter((claim) => claim !== null)).toHaveLength(1);
   });
 
   it('stores findings and result, and the task settles as succeeded', async () => {
     const { task, attemptId } = await startedTask();
-    const claimed = await store.attempts.claim(attemptId, 'w1', 10_000);
+    const claimed = await store.attempts.claim(attemptId, 'w1');
     if (claimed === null) throw new Error('not claimed');
     expect(await store.attempts.started(claimed.claim, 'c1')).toBe(true);
     expect(await store.attempts.succeed(claimed.claim, success)).toBe(true);
@@ -53,11 +57,27 @@ describe('attempts', () => {
     expect(view?.attempts).toMatchObject([{ status: 'succeeded', containerId: 'c1', turns: 3, epoch: 1 }]);
   });
 
-  it('refuses every word of a worker whose claim was taken over', async () => {
+  it('takes no claim over, however old its last sign of life: it is lost first, and that counts', async () => {
+    const { task, attemptId } = await startedTask();
+    const claimed = await store.attempts.claim(attemptId, 'w1');
+    await database.db
+      .update(attempts)
+      .set({ heartbeatAt: new Date(0) })
+      .where(eq(attempts.id, attemptId));
+    expect(await store.attempts.claim(attemptId, 'w2')).toBeNull();
+    expect(await store.due.loseAttempts(10_000)).toContain(task.id);
+    expect(await store.attempts.claim(attemptId, 'w2')).toBeNull();
+    expect(claimed === null || (await store.attempts.heartbeat(claimed.claim))).toBe(false);
+    expect((await store.views.task(task.id))?.subtasks).toMatchObject([{ deaths: 1 }]);
+  });
+
+  it('refuses every word of a worker whose claim went to another', async () => {
     const { attemptId } = await startedTask();
-    const first = await store.attempts.claim(attemptId, 'w1', 10_000);
-    const second = await store.attempts.claim(attemptId, 'w2', -1); // any heartbeat is older than that
-    if (first === null || second === null) throw new Error('not claimed');
+    const first = await store.attempts.claim(attemptId, 'w1');
+    if (first === null) throw new Error('not claimed');
+    await store.attempts.release(first.claim);
+    const second = await store.attempts.claim(attemptId, 'w2');
+    if (second === null) throw new Error('not claimed');
     expect(second.claim.epoch).toBe(first.claim.epoch + 1);
     expect(await store.attempts.heartbeat(first.claim)).toBe(false);
     expect(await store.attempts.started(first.claim, 'c1')).toBe(false);
@@ -72,7 +92,7 @@ describe('attempts', () => {
     const { task, attemptId } = await startedTask();
     let current = attemptId;
     for (const death of [1, 2, 3]) {
-      await store.attempts.claim(current, `w${death}`, 10_000);
+      await store.attempts.claim(current, `w${death}`);
       expect(await store.due.loseAttempts(60_000)).not.toContain(task.id);
       expect(await store.due.loseAttempts(-1)).toContain(task.id);
       const advanced = await advance(task.id);
@@ -87,9 +107,37 @@ describe('attempts', () => {
     expect(view?.attempts.map((attempt) => attempt.status)).toEqual(['lost', 'lost', 'lost']);
   });
 
+  it('counts what a lost attempt had reserved as spent, by estimate', async () => {
+    const { task, attemptId } = await startedTask();
+    const claimed = await store.attempts.claim(attemptId, 'w1');
+    if (claimed === null) throw new Error('not claimed');
+    const context = { taskId: task.id, subtaskId: claimed.subtask.id, attemptId };
+    const settled = await store.ledger.reserve(context, 'default', 'm', 500);
+    await store.ledger.settle(
+      settled ?? '',
+      { promptTokens: 10, cachedTokens: 0, completionTokens: 5, estimated: false },
+      3,
+    );
+    await store.ledger.reserve(context, 'default', 'm', 700);
+    await store.ledger.reserve({ ...context, attemptId: task.id }, 'default', 'm', 900);
+    expect(await store.due.loseAttempts(-1)).toContain(task.id);
+    const rows = await database.db
+      .select()
+      .from(usage)
+      .where(eq(usage.taskId, task.id))
+      .orderBy(usage.tokens);
+    expect(
+      rows.map((row) => [row.tokens, row.state, row.estimated, row.costMicros, row.settledAt !== null]),
+    ).toEqual([
+      [15, 'settled', false, 3, true],
+      [700, 'settled', true, 0, true],
+      [900, 'reserved', false, 0, false],
+    ]);
+  });
+
   it('cancels what is open when the task is settled, and a late result does not count', async () => {
     const { task, attemptId } = await startedTask();
-    const claimed = await store.attempts.claim(attemptId, 'w1', 10_000);
+    const claimed = await store.attempts.claim(attemptId, 'w1');
     if (claimed === null) throw new Error('not claimed');
     expect(await store.tasks.settle(task.id, 'cancelled', null)).toBe(true);
     expect(await store.tasks.settle(task.id, 'cancelled', null)).toBe(false);

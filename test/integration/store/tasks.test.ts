@@ -1,5 +1,7 @@
+import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../src/store/port.ts';
+import { subtasks } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
@@ -72,6 +74,24 @@ describe('tasks', () => {
     const { task: gone } = await store.tasks.create(newTask({ number: 8, headSha: sha('8') }));
     await store.tasks.settle(gone.id, 'cancelled', null);
     expect(await store.tasks.storePlan(gone.id, plan, planFacts)).toBe(false);
+  });
+});
+
+describe('integrating again', () => {
+  it('begins with a clean count of failures and deaths, and no pause of publishing', async () => {
+    const { task } = await store.tasks.create(newTask({ kind: 'fix', key: 'fix:again', number: 40 }));
+    await store.tasks.storePlan(task.id, newPlan(newRow('merge', { kind: 'integrate' })), planFacts);
+    await store.tasks.settle(task.id, 'succeeded', null);
+    const [row] = (await store.views.task(task.id))?.subtasks ?? [];
+    await database.db
+      .update(subtasks)
+      .set({ status: 'succeeded', failures: 2, deaths: 2 })
+      .where(eq(subtasks.taskId, task.id));
+    await store.tasks.pausePublishing({ ...task, phase: 'publishing' }, new Date(Date.now() + 60_000));
+    expect(await store.tasks.reopenIntegration(task.id, row?.id ?? '')).toBe(true);
+    const view = await store.views.task(task.id);
+    expect(view?.task).toMatchObject({ phase: 'running', publishTries: 0, publishAfter: null });
+    expect(view?.subtasks).toMatchObject([{ status: 'waiting', failures: 0, deaths: 0 }]);
   });
 });
 

@@ -39,6 +39,8 @@ export function taskRow(more: Partial<Task> = {}): Task {
     skipped: [],
     filesChanged: 1,
     planAttempts: 1,
+    publishTries: 0,
+    publishAfter: null,
     createdAt: at(0),
     plannedAt: at(1),
     settledAt: at(9),

@@ -1,0 +1,52 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compose } from '../../../src/compose.ts';
+import { operatorConfigSchema } from '../../../src/config/operator-config.ts';
+import { readEnvironment } from '../../../src/config/read-environment.ts';
+
+let dataDir = '';
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'compose-'));
+  await chmod(dataDir, 0o755);
+});
+afterAll(() => rm(dataDir, { recursive: true, force: true }));
+
+const key = generateKeyPairSync('rsa', {
+  modulusLength: 2048,
+  publicKeyEncoding: { type: 'spki', format: 'pem' },
+  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+}).privateKey;
+
+function composeWith(variables: Record<string, string>) {
+  const env = readEnvironment({
+    APP_ID: '1',
+    PRIVATE_KEY: key,
+    WEBHOOK_SECRET: 'secret',
+    PATCHFLEET_DATA: dataDir,
+    LOG_LEVEL: 'fatal',
+    ...variables,
+  });
+  if (!env.ok) throw new Error(JSON.stringify(env.problems));
+  return compose(env.value, operatorConfigSchema.parse({}), {});
+}
+
+/** The file of the server's process, there as long as it runs. */
+const running = async () =>
+  (await readdir(dataDir, { recursive: true })).filter((path) => path.endsWith('postmaster.pid'));
+
+describe('the composition', () => {
+  it('that fails leaves no database running', async () => {
+    await expect(composeWith({ DOCKER_HOST: 'nonsense' })).rejects.toMatchObject({ code: 'config_invalid' });
+    expect(await running()).toEqual([]);
+  });
+
+  it('runs its database until it is closed', async () => {
+    const parts = await composeWith({});
+    expect(await running()).toHaveLength(1);
+    await parts.close();
+    expect(await running()).toEqual([]);
+  });
+});
