@@ -48,7 +48,10 @@ async function main(): Promise<number> {
   }
   const roles = { serve: command !== 'work', work: command !== 'serve' };
   const address = { host: env.value.HOST, port: env.value.PORT };
-  const service = await startService(parts, roles, operator.value, address);
+  const service = await startService(parts, roles, operator.value, address).catch(async (error: unknown) => {
+    await parts.close();
+    throw error;
+  });
   process.stdout.write(service.url === null ? 'working\n' : `listening on ${service.url}\n`);
   const signal = await stopped;
   parts.log.info({ signal }, 'stopping');

@@ -1,7 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compose } from '../../../src/compose.ts';
 import { operatorConfigSchema } from '../../../src/config/operator-config.ts';
@@ -47,6 +51,38 @@ describe('the composition', () => {
     const parts = await composeWith({});
     expect(await running()).toHaveLength(1);
     await parts.close();
+    expect(await running()).toEqual([]);
+  });
+});
+
+describe('the command line', () => {
+  it('that cannot listen says so, ends, and leaves no database running', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const port = String((other.address() as AddressInfo).port);
+    const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+    const ended = await execa(process.execPath, [main, 'serve'], {
+      reject: false,
+      extendEnv: false,
+      env: {
+        PATH: process.env['PATH'] ?? '',
+        APP_ID: '1',
+        PRIVATE_KEY: key,
+        WEBHOOK_SECRET: 'secret',
+        PATCHFLEET_DATA: dataDir,
+        PATCHFLEET_CONFIG: join(dataDir, 'none.yml'),
+        OPENAI_BASE_URL: 'http://127.0.0.1:1/v1',
+        OPENAI_API_KEY: 'unused',
+        MODEL: 'unused',
+        LOG_LEVEL: 'fatal',
+        PORT: port,
+      },
+    });
+    other.close();
+    expect({ code: ended.exitCode, said: ended.stderr }).toEqual({
+      code: 1,
+      said: expect.stringContaining('EADDRINUSE'),
+    });
     expect(await running()).toEqual([]);
   });
 });
