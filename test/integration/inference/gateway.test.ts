@@ -210,7 +210,7 @@ describe('the model gateway', () => {
   });
 
   it('makes no call that the budget does not cover', async () => {
-    const { gateway } = open({ budget: 5000 });
+    const { gateway } = open({ budget: 10_000 });
     const results = await Promise.allSettled([1, 2].map(() => gateway.complete(request, context())));
     expect(results.map((result) => result.status).sort()).toEqual(['fulfilled', 'rejected']);
     const rejected = results.find((result) => result.status === 'rejected');
