@@ -49,7 +49,7 @@ describe('commands in comments', () => {
 
     const none = await command(pull.number, 'wilma', '@patchfleet status');
     expect(none.answers).toHaveLength(1);
-    expect(none.answers[0]).toContain('no review of this pull request yet');
+    expect(none.answers[0]).toContain('Nothing was asked for here yet');
 
     const unknown = await command(pull.number, 'wilma', '/patchfleet reveiw');
     expect(unknown.answers[0]).toContain('/patchfleet review');
