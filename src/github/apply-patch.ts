@@ -6,7 +6,8 @@ import { runGit } from './run-git.ts';
 
 /**
  * Tree of `base` with a patch of ours (`patchText`) applied, in an index of its own and without a work tree.
- * `git_failed` where it does not apply exactly.
+ * `git_failed` where it does not apply exactly, and for an empty file or a change of mode below a directory whose
+ * name ends with a blank: git cannot read the header that it writes for those.
  */
 export async function applyPatch(gitDir: string, base: string, patch: Uint8Array): Promise<string> {
   const home = await mkdtemp(join(tmpdir(), 'patchfleet-apply-'));
