@@ -30,6 +30,17 @@ export type ChannelConfig = z.infer<typeof channelSchema>;
 export const limitsSchema = z.strictObject({
   parallel: z.int().min(1).max(1000).default(8).describe('Attempts one worker runs at once.'),
   task_parallel: z.int().min(1).max(1000).default(16).describe('Attempts one task may have running at once.'),
+  installation_parallel: z
+    .int()
+    .min(1)
+    .default(200)
+    .describe('Attempts one installation may have running at once, over all workers.'),
+  fleet_parallel: z.int().min(1).default(400).describe('Attempts that may run at once over all workers.'),
+  lane_seconds: z
+    .int()
+    .min(1)
+    .default(300)
+    .describe('An attempt that has waited this long is taken as if it were in the next better lane.'),
   attempt_seconds: z.int().min(1).default(900).describe('Wall-clock limit of an attempt.'),
   idle_seconds: z
     .int()
@@ -46,6 +57,34 @@ export const limitsSchema = z.strictObject({
     .max(10)
     .default(2)
     .describe('Further attempts after a transient failure of a subtask.'),
+  task_retries: z
+    .int()
+    .min(0)
+    .default(40)
+    .describe('Further attempts after transient failures, over all subtasks of a task.'),
+  task_seconds: z
+    .int()
+    .min(60)
+    .default(14_400)
+    .describe('A task that is not done after this long ends with what it has.'),
+  split_depth: z
+    .int()
+    .min(0)
+    .max(5)
+    .default(3)
+    .describe('How often a subtask that is too big is cut into smaller ones.'),
+  verification_reruns: z
+    .int()
+    .min(0)
+    .max(5)
+    .default(1)
+    .describe('Times a subtask whose patch fails the checks runs again, with their output.'),
+  conflict_reruns: z
+    .int()
+    .min(0)
+    .max(5)
+    .default(2)
+    .describe('Times a subtask whose patch conflicts runs again on the new base.'),
   deaths: z.int().min(1).max(10).default(3).describe('Workers a subtask may lose before it is given up.'),
   shard_complexity: z.int().min(1).default(400).describe('Complexity score a shard is filled up to.'),
   shard_files: z.int().min(1).default(20).describe('Changed files a shard may hold.'),

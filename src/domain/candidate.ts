@@ -7,6 +7,8 @@ export interface LeftOut {
   /** `conflict`: with the target or an earlier patch; `verification`: the checks fail with it; else its failure's code. */
   readonly code: string;
   readonly reason: string;
+  /** Subtask of the patch it collides with; null: the target, or several together, or no conflict. */
+  readonly against?: string | null;
 }
 
 /** What merging gives. `commit` null: nothing is left to publish, and `leftOut` says why. */

@@ -36,7 +36,16 @@ export type TaskPhase = (typeof taskPhases)[number];
 export const taskOutcomes = ['succeeded', 'partial', 'failed', 'cancelled', 'superseded'] as const;
 export type TaskOutcome = (typeof taskOutcomes)[number];
 
-export const subtaskStatuses = ['waiting', 'running', 'succeeded', 'failed', 'cancelled', 'skipped'] as const;
+/** `split`: smaller rows have taken its place. */
+export const subtaskStatuses = [
+  'waiting',
+  'running',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'skipped',
+  'split',
+] as const;
 export type SubtaskStatus = (typeof subtaskStatuses)[number];
 
 export const attemptStatuses = ['queued', 'running', 'succeeded', 'failed', 'lost', 'cancelled'] as const;

@@ -83,6 +83,7 @@ const words: Readonly<Record<Subtask['status'], string>> = {
   failed: 'failed',
   cancelled: 'cancelled',
   skipped: 'skipped',
+  split: 'cut into smaller ones',
 };
 
 /** Each shard that failed: what, in particular, and what to do about it. */
