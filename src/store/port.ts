@@ -2,6 +2,7 @@ import type { Candidate } from '../domain/candidate.ts';
 import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
+import type { RequestedRow } from '../domain/fork.ts';
 import type { Action, GraphRow } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
 import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
@@ -176,6 +177,7 @@ export interface AttemptResult {
   readonly patch?: Omit<PatchRow, 'subtaskId' | 'taskId'>;
   readonly candidate?: Candidate;
   readonly triage?: Triage;
+  readonly requested?: readonly RequestedRow[];
 }
 
 export interface Graphs {

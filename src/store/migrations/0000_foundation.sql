@@ -21,6 +21,7 @@ CREATE TABLE "attempts" (
 	"container_id" text,
 	"failure" jsonb,
 	"turns" integer DEFAULT 0 NOT NULL,
+	"requested" jsonb DEFAULT '[]'::jsonb NOT NULL,
 	"queued_at" timestamp with time zone DEFAULT now() NOT NULL,
 	"claimed_at" timestamp with time zone,
 	"heartbeat_at" timestamp with time zone,

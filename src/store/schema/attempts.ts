@@ -11,6 +11,7 @@ import {
   uuid,
 } from 'drizzle-orm/pg-core';
 import type { Failure } from '../../domain/failure.ts';
+import type { RequestedRow } from '../../domain/fork.ts';
 import type { AttemptStatus } from '../../domain/task.ts';
 import { at, big } from './columns.ts';
 import { subtasks, tasks } from './tasks.ts';
@@ -34,6 +35,8 @@ export const attempts = pgTable(
     containerId: text('container_id'),
     failure: jsonb('failure').$type<Failure>(),
     turns: integer('turns').notNull().default(0),
+    /** Rows its agent asks for; decided by the scheduler, once. */
+    requested: jsonb('requested').$type<RequestedRow[]>().notNull().default([]),
     queuedAt: at('queued_at').notNull().defaultNow(),
     claimedAt: at('claimed_at'),
     heartbeatAt: at('heartbeat_at'),
