@@ -1,11 +1,11 @@
 import Bottleneck from 'bottleneck';
 import { type FailureCode, PatchfleetError } from '../domain/failure.ts';
+import { pathsThatExist, scopeOf } from '../domain/scope-overlap.ts';
 import type { SubjectIssue } from '../domain/task.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { listFiles } from './list-files.ts';
 import { type FixFacts, subjectText } from './plan-fix.ts';
 import { proposePlan } from './propose-plan.ts';
-import { pathsThatExist, scopeOf } from './scope-overlap.ts';
 import type { ValidRow } from './validate-plan.ts';
 
 /** Issues planned at once. */
