@@ -105,6 +105,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     mirrors,
     plannerAgentFor: (config) => (config.kind === 'model' ? createPlannerAgent(config, { gateway }) : null),
     protectionBy: (config) => protectionBy(config.verify.protected),
+    checksOf,
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
