@@ -7,11 +7,11 @@ import { ended, limits, now } from './rows.ts';
 const failed = (code: NonNullable<EndedRow['failure']>['code'], change: Partial<EndedRow> = {}) =>
   ended(0, { attempt: 'failed', failures: 1, failure: { code, detail: 'why' }, ...change });
 const wide = { ...ended(0).matrix, writes: ['a.js', 'b.js'], inputs: ['a.js', 'b.js', 'c.js'] };
-const after = (row: EndedRow, used = 0) => afterFailure(row, limits, used, now);
+const decided = (row: EndedRow, used = 0) => afterFailure(row, limits, used, now);
 
 describe('after a failed attempt', () => {
   it('tries a transient failure again after a pause', () => {
-    expect(after(failed('model_unavailable'))).toEqual({
+    expect(decided(failed('model_unavailable'))).toEqual({
       type: 'retry',
       id: 'r0',
       notBefore: now + backoffMs('r0', 1),
@@ -21,17 +21,21 @@ describe('after a failed attempt', () => {
 
   it('gives a transient failure up after its retries', () => {
     const failure = { code: 'model_unavailable', detail: 'why' };
-    expect(after(failed('model_unavailable', { failures: 3 }))).toEqual({ type: 'fail', id: 'r0', failure });
+    expect(decided(failed('model_unavailable', { failures: 3 }))).toEqual({
+      type: 'fail',
+      id: 'r0',
+      failure,
+    });
   });
 
   it('starts a row again whose worker died, without a pause and whatever it failed before', () => {
     const row = ended(0, { attempt: 'lost', failures: 2, deaths: 1 });
-    expect(after(row, 40)).toEqual({ type: 'retry', id: 'r0', notBefore: now, counted: false });
+    expect(decided(row, 40)).toEqual({ type: 'retry', id: 'r0', notBefore: now, counted: false });
   });
 
   it('gives a row up that killed three workers', () => {
     const failure = { code: 'worker_lost', detail: '3 workers died while they worked on it' };
-    expect(after(ended(0, { attempt: 'lost', deaths: 3, fallbacks: ['b'] }))).toEqual({
+    expect(decided(ended(0, { attempt: 'lost', deaths: 3, fallbacks: ['b'] }))).toEqual({
       type: 'fail',
       id: 'r0',
       failure,
@@ -41,7 +45,7 @@ describe('after a failed attempt', () => {
   it.each(['context_exceeded', 'turns_exhausted', 'wall_limit'] as const)(
     'splits what is too big: %s',
     (code) => {
-      expect(after(failed(code, { matrix: wide }))).toEqual({
+      expect(decided(failed(code, { matrix: wide }))).toEqual({
         type: 'split',
         id: 'r0',
         feedback: '',
@@ -62,24 +66,26 @@ describe('after a failed attempt', () => {
   );
 
   it('takes a time-out for a failure like others where no turn was made, or nothing can be divided', () => {
-    expect(after(failed('wall_limit', { matrix: wide, progressed: false }))).toMatchObject({ type: 'retry' });
-    expect(after(failed('wall_limit'))).toMatchObject({ type: 'retry' });
+    expect(decided(failed('wall_limit', { matrix: wide, progressed: false }))).toMatchObject({
+      type: 'retry',
+    });
+    expect(decided(failed('wall_limit'))).toMatchObject({ type: 'retry' });
   });
 
   it('splits to the depth that is allowed', () => {
-    expect(after(failed('context_exceeded', { matrix: wide, depth: 3 }))).toMatchObject({ type: 'fail' });
+    expect(decided(failed('context_exceeded', { matrix: wide, depth: 3 }))).toMatchObject({ type: 'fail' });
   });
 
   it('runs a row again whose patch failed its checks, then splits it, then gives it up', () => {
-    expect(after(failed('verification_failed', { matrix: wide, base: 'b' }))).toEqual({
+    expect(decided(failed('verification_failed', { matrix: wide, base: 'b' }))).toEqual({
       ...{ type: 'rerun', id: 'r0', cause: 'verification', feedback: 'why', base: 'b', after: [] },
     });
     const twice = { verificationReruns: 1 };
-    expect(after(failed('verification_failed', { matrix: wide, ...twice }))).toMatchObject({
+    expect(decided(failed('verification_failed', { matrix: wide, ...twice }))).toMatchObject({
       type: 'split',
       feedback: 'why',
     });
-    expect(after(failed('verification_failed', twice))).toMatchObject({ type: 'fail' });
+    expect(decided(failed('verification_failed', twice))).toMatchObject({ type: 'fail' });
   });
 
   it('does neither where the operator wants no such re-run', () => {
@@ -90,15 +96,15 @@ describe('after a failed attempt', () => {
   it('asks the next agent where one has failed for good, and none for what no agent can mend', () => {
     const fallbacks = ['b', 'c'];
     const next = { type: 'fallback', id: 'r0', agent: 'b', rest: ['c'] };
-    expect(after(failed('model_nonsense', { fallbacks }))).toEqual(next);
-    expect(after(failed('model_timeout', { fallbacks, failures: 3 }))).toEqual(next);
-    expect(after(failed('context_exceeded', { fallbacks }))).toEqual(next);
-    expect(after(failed('budget_exhausted', { fallbacks }))).toMatchObject({ type: 'fail' });
-    expect(after(failed('cancelled', { fallbacks }))).toMatchObject({ type: 'fail' });
+    expect(decided(failed('model_nonsense', { fallbacks }))).toEqual(next);
+    expect(decided(failed('model_timeout', { fallbacks, failures: 3 }))).toEqual(next);
+    expect(decided(failed('context_exceeded', { fallbacks }))).toEqual(next);
+    expect(decided(failed('budget_exhausted', { fallbacks }))).toMatchObject({ type: 'fail' });
+    expect(decided(failed('cancelled', { fallbacks }))).toMatchObject({ type: 'fail' });
   });
 
   it('names an attempt that ended without a word', () => {
-    expect(after(ended(0, { attempt: 'failed', failures: 3 }))).toEqual({
+    expect(decided(ended(0, { attempt: 'failed', failures: 3 }))).toEqual({
       type: 'fail',
       id: 'r0',
       failure: { code: 'internal', detail: 'its attempt ended without a result' },
