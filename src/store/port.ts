@@ -9,6 +9,7 @@ import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationReport } from '../domain/verification.ts';
 import type { BudgetLedger } from '../inference/port.ts';
+import type { Room } from './claim-next.ts';
 import type {
   artifacts,
   attempts,
@@ -39,6 +40,7 @@ export interface Store {
   readonly deliveries: Deliveries;
   readonly tasks: Tasks;
   readonly attempts: Attempts;
+  readonly workers: Workers;
   readonly graphs: Graphs;
   readonly views: Views;
   readonly publications: Publications;
@@ -154,6 +156,11 @@ export interface Attempts {
     attemptId: string,
     worker: string,
   ): Promise<{ claim: Claim; attempt: Attempt; subtask: Subtask; task: Task } | null>;
+  /**
+   * Takes the queued attempt that comes next for that worker; see `store/claim-next.ts`. Null: there is none for it
+   * now, since nothing is queued, or limits or its room do not let it.
+   */
+  claimNext(worker: string, room: Room): ReturnType<Attempts['claim']>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */
@@ -164,6 +171,21 @@ export interface Attempts {
   /** The worker gives the attempt back unharmed (it is shutting down). */
   release(claim: Claim): Promise<void>;
   isLive(attemptId: string): Promise<boolean>;
+}
+
+export interface Workers {
+  /**
+   * A worker's sign of life. Answers which of its claims are gone (cancelled, lost, taken), and whether an attempt has
+   * been queued for `waitingMs` and longer.
+   */
+  look(
+    worker: string,
+    at: { readonly capacity: number; readonly claims: readonly Claim[]; readonly waitingMs: number },
+  ): Promise<{ gone: string[]; waiting: boolean }>;
+  /** The worker stops as told. */
+  leave(worker: string): Promise<void>;
+  /** Drops the workers without a sign of life for that long. */
+  forget(silentMs: number): Promise<void>;
 }
 
 /** What an attempt gave: the parts its kind of work has. */
