@@ -83,7 +83,7 @@ export function createAdmission(ports: AdmissionPorts & { readonly now?: () => n
       subject: delivery.id,
       detail: { event: delivery.event, action: delivery.action, tries, reason },
     });
-    await store.deliveries.settle(delivery.id, 'failed', reason);
+    await store.deliveries.giveUp(delivery.id, failure);
   }
 }
 

@@ -14,6 +14,7 @@ import type {
   artifacts,
   attempts,
   candidates,
+  deadLetters,
   deliveries,
   findings,
   patches,
@@ -47,6 +48,7 @@ export interface Store {
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
   readonly audit: Audit;
+  readonly deadLetters: DeadLetters;
   readonly due: DueWork;
   /**
    * Runs `work` while holding a lock of that name over all replicas; waits for it. The lock is a session
@@ -66,7 +68,9 @@ export interface Deliveries {
   get(id: string): Promise<Delivery | null>;
   /** Counts a try of admission and returns how many there were, this one included. */
   begin(id: string): Promise<number>;
-  settle(id: string, status: 'admitted' | 'ignored' | 'failed', reason: string | null): Promise<void>;
+  settle(id: string, status: 'admitted' | 'ignored', reason: string | null): Promise<void>;
+  /** Settles it as `failed`, and keeps it as a dead letter. */
+  giveUp(id: string, failure: Failure): Promise<void>;
 }
 
 export type NewTask = Pick<
@@ -107,7 +111,7 @@ export interface Tasks {
   heldIn(repositoryId: number): Promise<Task[]>;
   /**
    * Settles an open task: outcome set, phase `publishing`, open subtasks and live attempts cancelled, all
-   * in one transaction. False when it was settled already.
+   * in one transaction. False when it was settled already. Failed as a whole, it is kept as a dead letter.
    */
   settle(id: string, outcome: TaskOutcome, failure: Failure | null): Promise<boolean>;
   /** Counts a try of planning and returns how many there were; null when the task is not in `planning`. */
@@ -140,8 +144,10 @@ export interface Tasks {
   pausePublishing(seen: Pick<Task, 'id' | 'phase' | 'publishTries'>, after: Date): Promise<boolean>;
   /** A publish succeeded: the next failure is the first again. */
   resumePublishing(id: string): Promise<void>;
-  /** `publishing -> finished`, once everything was published, or was given up. */
+  /** `publishing -> finished`, once everything was published. */
   finish(id: string): Promise<void>;
+  /** The same where publishing as a whole was given up, which is kept as a dead letter. */
+  giveUpPublishing(id: string, failure: Failure, detail: Record<string, unknown>): Promise<void>;
 }
 
 /** A claim on an attempt; every later write carries it and is refused when the epoch moved on. */
@@ -257,7 +263,7 @@ export interface Publications {
     key: string,
     result: Partial<Pick<Publication, 'githubId' | 'url' | 'fingerprint' | 'detail'>>,
   ): Promise<void>;
-  /** Given up for good. */
+  /** Given up for good, and kept as a dead letter. */
   fail(key: string, failure: Failure): Promise<void>;
 }
 
@@ -266,6 +272,23 @@ export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
   put(key: string, report: VerificationReport): Promise<void>;
+}
+
+export type DeadLetter = typeof deadLetters.$inferSelect;
+export type LetterAttempt = Attempt & { readonly artifacts: readonly Artifact[] };
+
+/** What failed for good; see `dead_letters`. */
+export interface DeadLetters {
+  /** Those that nobody settled, newest first. */
+  list(): Promise<(DeadLetter & { readonly task: Task | null })[]>;
+  /** Those whose id begins so, settled ones too; two at most. */
+  find(prefix: string): Promise<(DeadLetter & { readonly task: Task | null })[]>;
+  /** Attempts of a subtask by number, with what they left. */
+  attempts(subtaskId: string): Promise<LetterAttempt[]>;
+  /** Puts it back to where it is due again, in one transaction. Null: done, else why it cannot be. */
+  retry(id: string): Promise<string | null>;
+  /** Nobody will look at it again. False: it was settled already. */
+  drop(id: string): Promise<boolean>;
 }
 
 export interface Audit {

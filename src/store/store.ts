@@ -3,6 +3,7 @@ import { createAudit } from './audit.ts';
 import { createBudgetLedger } from './budget-ledger.ts';
 import type { ClaimLimits } from './claim-next.ts';
 import type { OpenDatabase } from './database.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
 import { createGraphs } from './graphs.ts';
@@ -34,6 +35,7 @@ export function createStore(
     verifications: createVerifications(db),
     ledger: createBudgetLedger(db, options.taskTokens),
     audit: createAudit(db),
+    deadLetters: createDeadLetters(db),
     due: createDueWork(db),
     withLock: async (name, work) => {
       const result = await underLock(lockPool, name, true, async () => ({ value: await work() }));
