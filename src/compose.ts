@@ -6,6 +6,7 @@ import { createAgent, createFixer, createPlannerAgent, createTriager } from './a
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { findAgent } from './config/select-agents.ts';
+import { createTurnKeeping } from './execution/keep-turns.ts';
 import { performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createFixWork } from './execution/run-fix.ts';
@@ -112,6 +113,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
+  const keepTurns = createTurnKeeping({ store, log });
   const parts = opened.move();
 
   return {
@@ -134,6 +136,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
       perform: performByKind({
         review: createReviewWork({
           ...workspace,
+          keepTurns,
           limits,
           agentOf: (task, name) => findAgent(operator.agents, task.config, name),
           createAgent: (config, task) =>
@@ -141,6 +144,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
         }),
         fix: createFixWork({
           ...workspace,
+          keepTurns,
           store,
           artifacts,
           merging,
@@ -154,6 +158,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
         }),
         triage: createTriageWork({
           ...workspace,
+          keepTurns,
           github,
           agentOf: (task, name) => findAgent(operator.agents, task.config, name),
           createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),

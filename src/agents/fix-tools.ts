@@ -92,6 +92,30 @@ async function dispatch(call: Exclude<FixCall, { name: 'finish' }>, context: Fix
   }
 }
 
+/** Whether a call may leave other files than it found. */
+export function changesFiles(call: FixCall): boolean {
+  return ['edit_file', 'write_file', 'delete_file', 'run_command'].includes(call.name);
+}
+
+/** What {@link runFixTool} noted of a call that answered so; nothing is done again. */
+export function replayFixTool(
+  call: Exclude<FixCall, { name: 'finish' }>,
+  text: string,
+  { scope, written }: Pick<FixContext, 'scope' | 'written'>,
+): null {
+  const wrote = doneBy[call.name];
+  if (wrote?.test(text) && 'path' in call.arguments && typeof call.arguments.path === 'string')
+    written.add(scope.require(call.arguments.path));
+  return null;
+}
+
+/** How the answers begin of calls that changed a file. */
+const doneBy: Readonly<Record<string, RegExp>> = {
+  edit_file: /^edited at line /,
+  write_file: /^written: /,
+  delete_file: /^deleted/,
+};
+
 type WriteCall = Extract<FixCall, { name: 'edit_file' | 'write_file' | 'delete_file' }> & { path: string };
 
 async function write(

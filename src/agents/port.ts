@@ -4,6 +4,7 @@ import type { MatrixRow } from '../domain/matrix.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
 import type { Sandbox } from '../sandbox/port.ts';
+import type { KeptTurn } from '../store/port.ts';
 
 /** One interface for every reviewer: a linter and a model look the same to the worker. */
 export interface Agent {
@@ -21,6 +22,7 @@ export interface Assignment {
   /** The changes of the row's inputs, in order. */
   readonly changes: readonly FileChange[];
   readonly sandbox: Sandbox;
+  readonly keeper: TurnKeeper;
   readonly signal: AbortSignal;
   /** Called on every sign of life; feeds the idle limit. */
   readonly onProgress: () => void;
@@ -29,6 +31,17 @@ export interface Assignment {
    * it as an artifact, of a failed attempt too. Without a final newline.
    */
   readonly onLog: (line: string) => void;
+}
+
+/** Keeps the turns of a row outside of its worker, so that another attempt goes on from them. */
+export interface TurnKeeper {
+  /**
+   * The turns that were finished before, with the workspace as they left it; empty: the row begins anew, on an
+   * untouched workspace. `beginning`: digest of agent, tools and first messages; turns of another are of no use.
+   */
+  resume(beginning: string): Promise<readonly KeptTurn[]>;
+  /** Throws when the claim is gone. `touched`: the workspace may not be as it was after the turn before. */
+  keep(turn: KeptTurn, touched: boolean): Promise<void>;
 }
 
 export interface AgentReport {

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { turnsStand } from '../domain/resume.ts';
+import { dropCheckpoints } from './checkpoints.ts';
 import type { Database, Executor } from './database.ts';
 import type { Attempts, Claim, NewArtifact } from './port.ts';
 import { artifacts, attempts, subtasks, tasks } from './schema.ts';
@@ -71,6 +73,7 @@ export function createAttempts(db: Database): Attempts {
           .returning({ agent: subtasks.agent });
         await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        if (result.turns > 0) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 
@@ -84,6 +87,7 @@ export function createAttempts(db: Database): Attempts {
           .set({ failures: sql`${subtasks.failures} + 1`, failure })
           .where(eq(subtasks.id, attempt.subtaskId));
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, kept);
+        if (!turnsStand(failure.code)) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 

@@ -1,6 +1,7 @@
 import { createAttempts } from './attempts.ts';
 import { createAudit } from './audit.ts';
 import { createBudgetLedger } from './budget-ledger.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import type { OpenDatabase } from './database.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
@@ -25,6 +26,7 @@ export function createStore(
     deliveries: createDeliveries(db),
     tasks: createTasks(db),
     attempts: createAttempts(db),
+    checkpoints: createCheckpoints(db),
     graphs: createGraphs(db),
     views: createViews(db),
     publications: createPublications(db),
