@@ -1,4 +1,5 @@
 import type { ModelAgentConfig } from '../config/agent-config.ts';
+import type { RequestedRow } from '../domain/fork.ts';
 import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { ModelGateway } from '../inference/port.ts';
 import { cleanText } from './clean-text.ts';
@@ -24,6 +25,7 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
       const { sandbox, signal, onProgress, row } = assignment;
       const scope = await openWriteScope(row.writes, sandbox, signal, deps.protection);
       const written = new Set<string>();
+      const requested: RequestedRow[] = [];
       const { turns, result } = await converse({ gateway: deps.gateway, agent: config }, assignment, {
         first: firstFixMessages(assignment, {
           agent: config.instructions,
@@ -34,9 +36,9 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
         run: async (call) =>
           call.name === 'finish'
             ? finish(call.arguments, written)
-            : runFixTool(call, { sandbox, signal, onProgress, scope, written }),
+            : runFixTool(call, { sandbox, signal, onProgress, scope, written, requested }),
         replay: (call, text) => {
-          if (call.name !== 'finish') return replayFixTool(call, text, { scope, written });
+          if (call.name !== 'finish') return replayFixTool(call, text, { scope, written, requested });
           const answer = finish(call.arguments, written);
           return typeof answer === 'string' ? null : answer;
         },
@@ -44,7 +46,7 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
         remindOfTools: fixReminder,
         lastTurns: fixLastTurns,
       });
-      return { summary: cleanText(result), turns };
+      return { summary: cleanText(result), turns, requested };
     },
   };
 }

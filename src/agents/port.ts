@@ -1,5 +1,6 @@
 import type { FileChange } from '../domain/change.ts';
 import type { Finding } from '../domain/finding.ts';
+import type { RequestedRow } from '../domain/fork.ts';
 import type { MatrixRow } from '../domain/matrix.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
@@ -64,12 +65,18 @@ export interface Fixer {
 export interface FixAssignment extends Omit<Assignment, 'changes'> {
   /** What will be run to check the patch; the agent may run them too. */
   readonly checks: readonly VerificationCommand[];
+  /** Why the run before did not count: failing checks, a conflict. Empty at first. Others' text. */
+  readonly feedback: string;
+  /** A patch that an earlier task made for a similar goal; empty: there is none. Others' text. */
+  readonly startingPoint: string;
 }
 
 export interface FixReport {
   /** What was done and why, in a few sentences; or why nothing was to be done. */
   readonly summary: string;
   readonly turns: number;
+  /** Rows it asks for: work that it found to be needed outside of its scope. */
+  readonly requested: readonly RequestedRow[];
 }
 
 /** An agent that sorts an issue. It reads; it writes nothing. */
@@ -128,4 +135,6 @@ export interface PlanProposal {
     /** How one sees that it is done. */
     readonly verification: string;
   }[];
+  /** Why the rows should not be worked on at the same time. */
+  readonly serial_reason?: string | undefined;
 }
