@@ -8,6 +8,7 @@ import { type ReadEnvironment, secretVariables } from './config/read-environment
 import { findAgent } from './config/select-agents.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createDispatch } from './execution/dispatch.ts';
+import { createTurnKeeping } from './execution/keep-turns.ts';
 import { performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createFixWork } from './execution/run-fix.ts';
@@ -123,6 +124,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
+  const keepTurns = createTurnKeeping({ store, log });
   const parts = opened.move();
 
   return {
@@ -150,6 +152,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
         perform: performByKind({
           review: createReviewWork({
             ...workspace,
+            keepTurns,
             limits,
             agentOf: (task, name) => findAgent(operator.agents, task.config, name),
             createAgent: (config, task) =>
@@ -160,6 +163,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
           }),
           fix: createFixWork({
             ...workspace,
+            keepTurns,
             store,
             artifacts,
             merging,
@@ -173,6 +177,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
           }),
           triage: createTriageWork({
             ...workspace,
+            keepTurns,
             github,
             agentOf: (task, name) => findAgent(operator.agents, task.config, name),
             createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
