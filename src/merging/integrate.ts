@@ -4,7 +4,8 @@ import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { Verdict } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { bisect } from './bisect.ts';
-import { type Conflict, createMerge, type Merge, mergePatches } from './merge-patches.ts';
+import { openGround } from './ground.ts';
+import { type Conflict, createMerger, type MergePatches } from './merge-patches.ts';
 import type { MergePatch, VerificationContext, Verifier } from './port.ts';
 import { restoreProtected } from './restore-protected.ts';
 
@@ -67,7 +68,7 @@ export function createIntegrator(deps: {
       const all = [...request.failedRows, ...leftOut].sort((a, b) => a.row - b.row);
       const whole = request.onPartial !== 'all_or_nothing' || all.length === 0;
       const publishable = merged.length > 0 && whole;
-      const rows = publishable ? merged.map(({ row }) => row) : [];
+      const rows = publishable ? merged.map(({ row }) => row).sort((a, b) => a - b) : [];
       return {
         targetSha,
         commit: publishable ? await mirror.commitTree(tree, [targetSha], request.message(rows)) : null,
@@ -97,31 +98,35 @@ interface Found {
 }
 
 async function findGreen(search: Search): Promise<Found> {
-  const targetTree = await search.mirror.treeOf(search.targetSha);
-  const mergeByGit = createMerge(search.mirror);
-  const merge: Merge = async (tree, patch) => {
-    search.context.signal.throwIfAborted();
-    search.context.onProgress();
-    return await mergeByGit(tree, patch);
-  };
+  const ground = await openGround({
+    mirror: search.mirror,
+    target: search.targetSha,
+    patches: search.patches,
+    onStep: () => {
+      search.context.signal.throwIfAborted();
+      search.context.onProgress();
+    },
+  });
+  const targetTree = ground.tree;
+  const merge = createMerger(ground);
   const leftOut: LeftOut[] = [];
   let eligible = search.patches.toSorted((a, b) => a.row - b.row);
   // One that conflicts even by itself does so with the target. One that builds upon another may do so as well, and
   // fit all the same behind what it builds upon: those that fit together are not asked.
-  const together = await mergePatches(merge, targetTree, eligible);
+  const together = await merge(eligible);
   for (const { patch } of together.conflicts) {
-    const alone = await mergePatches(merge, targetTree, [patch]);
+    const alone = await merge([patch]);
     leftOut.push(...alone.conflicts.map((conflict) => explain(conflict, search.targetRef)));
     if (alone.conflicts.length > 0) eligible = eligible.filter((other) => other !== patch);
   }
   // Nothing will be published: nothing need be verified.
   const hopeless = search.onPartial === 'all_or_nothing' && search.failedRows.length + leftOut.length > 0;
   if (hopeless) return { tree: targetTree, merged: [], verdict: null, leftOut };
-  const check = checker(search, merge, targetTree);
+  const check = checker(search, merge);
   let verdict: Verdict | null = null;
   // A patch that gave way to a culprit has its chance once the culprit is out.
   for (;;) {
-    const { merged, conflicts } = await mergePatches(merge, targetTree, eligible);
+    const { merged, conflicts } = await merge(eligible);
     const rest = [...leftOut, ...conflicts.map((conflict) => explain(conflict, search.targetRef))];
     if (merged.length === 0) return { tree: targetTree, merged, verdict, leftOut: rest };
     const checked = await check(merged);
@@ -145,13 +150,13 @@ type Check = (
   patches: readonly MergePatch[],
 ) => Promise<{ readonly verdict: Verdict; readonly tree: string } | null>;
 
-function checker(search: Search, merge: Merge, targetTree: string): Check {
+function checker(search: Search, merge: MergePatches): Check {
   const { mirror, verifier, targetSha, protection, context, limit } = search;
   let checks = 0;
   return async (patches) => {
     checks += 1;
     if (checks > limit) return null;
-    const { tree, merged } = await mergePatches(merge, targetTree, patches);
+    const { tree, merged } = await merge(patches);
     const commit = await mirror.commitTree(tree, [targetSha], 'Candidate');
     const allowed = new Set(merged.flatMap(({ row }) => search.namedBy(row)));
     const restored = await restoreProtected({ mirror, base: targetSha, commit, protection, allowed });
@@ -184,7 +189,8 @@ async function findCulprits(
 }
 
 function condemn({ subtaskId, row }: MergePatch, { newFailures }: Verdict): LeftOut {
-  return { subtaskId, row, code: 'verification', reason: `with it, these fail: ${some(newFailures)}` };
+  const reason = `with it, these fail: ${some(newFailures)}`;
+  return { subtaskId, row, code: 'verification', reason, against: null };
 }
 
 function explain({ patch, with: other, paths }: Conflict, targetRef: string): LeftOut {
@@ -195,12 +201,13 @@ function explain({ patch, with: other, paths }: Conflict, targetRef: string): Le
     row: patch.row,
     code: 'conflict',
     reason: `conflicts with ${opponent}${where}`,
+    against: other?.subtaskId ?? null,
   };
 }
 
 function giveUp({ subtaskId, row }: MergePatch): LeftOut {
   const reason = 'the checks fail with all patches together, and it was not found in time which are at fault';
-  return { subtaskId, row, code: 'verification', reason };
+  return { subtaskId, row, code: 'verification', reason, against: null };
 }
 
 /** The first few of a list, the rest as a number. */

@@ -139,7 +139,15 @@ describe('patches in conflict', () => {
     setting.push(files, { ...files, 'a.txt': lines({ 5: 'theirs' }) });
     expect(await integrate({ patches })).toMatchObject({
       merged: [1],
-      leftOut: [{ subtaskId: 'subtask-0', row: 0, code: 'conflict', reason: 'conflicts with main in a.txt' }],
+      leftOut: [
+        {
+          subtaskId: 'subtask-0',
+          row: 0,
+          code: 'conflict',
+          reason: 'conflicts with main in a.txt',
+          against: null,
+        },
+      ],
     });
   });
 
@@ -151,7 +159,14 @@ describe('patches in conflict', () => {
     ];
     expect(await integrate({ patches })).toMatchObject({
       merged: [0, 1],
-      leftOut: [{ row: 2, code: 'conflict', reason: 'conflicts with row 1 (part 1) in a.txt' }],
+      leftOut: [
+        {
+          row: 2,
+          code: 'conflict',
+          reason: 'conflicts with row 1 (part 1) in a.txt',
+          against: 'subtask-1',
+        },
+      ],
     });
   });
 
@@ -224,6 +239,7 @@ describe('a red candidate', () => {
           row: 0,
           code: 'verification',
           reason: 'with it, these fail: test:src/3.txt',
+          against: null,
         },
       ],
       verdict: { passed: false, newFailures: ['test:src/3.txt'], knownFailures: [], flaky: [] },
@@ -252,7 +268,7 @@ describe('a red candidate', () => {
 });
 
 describe('all or nothing', () => {
-  const failed = { subtaskId: 'subtask-9', row: 9, code: 'turns_exhausted', reason: 'no end' };
+  const failed = { subtaskId: 'subtask-9', row: 9, code: 'turns_exhausted', reason: 'no end', against: null };
 
   it.each<[string, string[][], Files, number]>([
     ['a conflict', [], { 'a.txt': lines({ 5: 'mine' }) }, 0],
