@@ -5,7 +5,7 @@ import { clashes, touch } from './touched.ts';
 
 export interface Conflict {
   readonly patch: MergePatch;
-  /** The patch it conflicts with, an earlier one if any; null: with the target, or with several together. */
+  /** The patch it conflicts with, by itself or together with those before it; null: with the target. */
   readonly with: MergePatch | null;
   readonly paths: readonly string[];
 }
@@ -53,26 +53,48 @@ export async function mergePatches(ground: Ground, patches: readonly MergePatch[
       continue;
     }
     const later = merged.filter((other) => !earlier.includes(other));
-    const rival = (await findRival(ground, earlier, patch)) ?? (await findRival(ground, later, patch));
-    conflicts.push({ patch, with: rival, paths: added.conflicts });
+    conflicts.push({ patch, with: await findRival(ground, earlier, later, patch), paths: added.conflicts });
   }
   return { tree: await line.write(), merged, conflicts };
 }
 
-/** The first of them that is in the way by itself; those that touch the same paths come before all others. */
+/**
+ * The patch in the way of one that does not fit behind `earlier`, nor behind these and `later`: the first that is by
+ * itself, else one with which and the ones before it that patch does not fit, while it does without. Null where it
+ * does not fit the target alone.
+ */
 async function findRival(
   ground: Ground,
-  others: readonly MergePatch[],
+  earlier: readonly MergePatch[],
+  later: readonly MergePatch[],
   patch: MergePatch,
 ): Promise<MergePatch | null> {
-  const own = touch(ground.changesOf(patch));
-  const near = (other: MergePatch) =>
-    ground.changesOf(other).some(({ path }) => own.files.has(path) || clashes(own, path));
-  const nearFirst = [...others.filter(near), ...others.filter((other) => !near(other))];
-  for (const other of nearFirst) {
+  const fitsBehind = async (others: readonly MergePatch[]): Promise<boolean | null> => {
     const line = openLine(ground);
-    if (!(await line.add(other)).clean) continue;
-    if (!(await line.add(patch)).clean) return other;
+    for (const other of others) if (!(await line.add(other)).clean) return null;
+    return (await line.add(patch)).clean;
+  };
+  if ((await fitsBehind([])) === false) return null;
+  for (const other of [...nearFirst(ground, earlier, patch), ...nearFirst(ground, later, patch)]) {
+    if ((await fitsBehind([other])) === false) return other;
   }
-  return null;
+  let low = 0;
+  let high = earlier.length;
+  while (high - low > 1) {
+    const middle = Math.floor((low + high) / 2);
+    if ((await fitsBehind(earlier.slice(0, middle))) === true) low = middle;
+    else high = middle;
+  }
+  return earlier[low] ?? null;
+}
+
+/** Those that touch the same paths come before all others. */
+function nearFirst(ground: Ground, others: readonly MergePatch[], patch: MergePatch): readonly MergePatch[] {
+  const own = touch(ground.changesOf(patch));
+  const near = new Set(
+    others.filter((other) =>
+      ground.changesOf(other).some(({ path }) => own.files.has(path) || clashes(own, path)),
+    ),
+  );
+  return [...near, ...others.filter((other) => !near.has(other))];
 }

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createIntegrator, type IntegrationRequest } from '../../../src/merging/integrate.ts';
+import { createIntegrator } from '../../../src/merging/integrate.ts';
+import type { IntegrationRequest } from '../../../src/merging/integration-request.ts';
 import type { Verifier } from '../../../src/merging/port.ts';
 import { protectionBy } from '../../../src/merging/protection.ts';
 import { createGitSetting, type Files, type GitSetting } from './merging-setting.ts';
