@@ -46,7 +46,18 @@ import { createLog } from './telemetry/log.ts';
 
 export type Composition = Awaited<ReturnType<typeof compose>>;
 
-export async function compose(env: ReadEnvironment, operator: OperatorConfig, variables: NodeJS.ProcessEnv) {
+/** What stands in for the real adapters in a benchmark of everything else; no operator can ask for it. */
+export interface StandIns {
+  readonly sandboxes?: Sandboxes;
+  readonly snapshots?: Snapshots;
+}
+
+export async function compose(
+  env: ReadEnvironment,
+  operator: OperatorConfig,
+  variables: NodeJS.ProcessEnv,
+  standIns: StandIns = {},
+) {
   const { limits, timing } = operator;
   const dataDir = resolve(env.PATCHFLEET_DATA);
   const keyVariables = operator.channels.map((channel) => channel.key_env);
@@ -85,13 +96,15 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     serverUrl: env.GITHUB_SERVER_URL,
     readToken: github.readToken,
   });
-  const sandboxes = createSandboxes({
-    dockerHost: env.DOCKER_HOST,
-    config: operator.sandbox,
-    instance,
-    workspacesDir: join(dataDir, 'workspaces'),
-    log,
-  });
+  const sandboxes =
+    standIns.sandboxes ??
+    createSandboxes({
+      dockerHost: env.DOCKER_HOST,
+      config: operator.sandbox,
+      instance,
+      workspacesDir: join(dataDir, 'workspaces'),
+      log,
+    });
   const gateway = createModelGateway({
     channels: operator.channels,
     keys: (name) => variables[name],
@@ -108,7 +121,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
-  const snapshots = createSnapshots({ dir: join(dataDir, 'snapshots') });
+  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
