@@ -137,8 +137,8 @@ function operatorConfig({ limits, agents }: StageOptions, model: BenchModel): ob
   };
 }
 
-/** `PATCHFLEET_BENCH_PROFILE`: a directory that gets a CPU profile of each process. */
+/** `PATCHFLEET_BENCH_NODE_OPTIONS`: for Node in each process, such as `--cpu-prof --cpu-prof-dir=DIR`. */
 function profiling(): Record<string, string> {
-  const dir = process.env['PATCHFLEET_BENCH_PROFILE'];
-  return dir === undefined ? {} : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${dir}` };
+  const options = process.env['PATCHFLEET_BENCH_NODE_OPTIONS'];
+  return options === undefined ? {} : { NODE_OPTIONS: options };
 }
