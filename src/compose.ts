@@ -6,7 +6,7 @@ import { createAgent, createFixer, createPlannerAgent, createTriager } from './a
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { findAgent } from './config/select-agents.ts';
-import { performByKind } from './execution/perform.ts';
+import { type Perform, performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createFixWork } from './execution/run-fix.ts';
 import { createIntegrationWork } from './execution/run-integration.ts';
@@ -50,6 +50,8 @@ export type Composition = Awaited<ReturnType<typeof compose>>;
 export interface StandIns {
   readonly sandboxes?: Sandboxes;
   readonly snapshots?: Snapshots;
+  /** The work of every attempt. */
+  readonly perform?: Perform;
 }
 
 export async function compose(
@@ -144,35 +146,40 @@ export async function compose(
       artifacts,
       timing,
       log,
-      perform: performByKind({
-        review: createReviewWork({
-          ...workspace,
-          limits,
-          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-          createAgent: (config, task) =>
-            createAgent(config, { gateway, repositoryInstructions: task.config?.review.instructions ?? '' }),
+      perform:
+        standIns.perform ??
+        performByKind({
+          review: createReviewWork({
+            ...workspace,
+            limits,
+            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+            createAgent: (config, task) =>
+              createAgent(config, {
+                gateway,
+                repositoryInstructions: task.config?.review.instructions ?? '',
+              }),
+          }),
+          fix: createFixWork({
+            ...workspace,
+            store,
+            artifacts,
+            merging,
+            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+            createFixer: (config, task) =>
+              createFixer(config, {
+                gateway,
+                repositoryInstructions: task.config?.fix.instructions ?? '',
+                protection: protectionBy(task.config?.verify.protected ?? []),
+              }),
+          }),
+          triage: createTriageWork({
+            ...workspace,
+            github,
+            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+            createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
+          }),
+          integrate: createIntegrationWork({ ...workspace, store, merging }),
         }),
-        fix: createFixWork({
-          ...workspace,
-          store,
-          artifacts,
-          merging,
-          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-          createFixer: (config, task) =>
-            createFixer(config, {
-              gateway,
-              repositoryInstructions: task.config?.fix.instructions ?? '',
-              protection: protectionBy(task.config?.verify.protected ?? []),
-            }),
-        }),
-        triage: createTriageWork({
-          ...workspace,
-          github,
-          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-          createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
-        }),
-        integrate: createIntegrationWork({ ...workspace, store, merging }),
-      }),
       worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
     }),
     reconcile: createReconciler({ store, queue, timing, log }),

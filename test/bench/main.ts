@@ -5,10 +5,12 @@
  */
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
+import { engine } from './engine.ts';
 import { fanOut } from './fan-out.ts';
 import type { Bench } from './result.ts';
 
 const benches: Readonly<Record<string, Bench>> = {
+  engine,
   fanout: fanOut,
 };
 
