@@ -1,11 +1,11 @@
 import { type Candidate, type LeftOut, reportCode } from '../domain/candidate.ts';
+import { protectionBy } from '../domain/protection.ts';
 import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 import { ensurePatchCommit } from './ensure-patch-commit.ts';
 import type { Integrator } from './integrate.ts';
 import { createMerge, mergePatches } from './merge-patches.ts';
 import type { BaseRequest, IntegrateRowsRequest, MergePatch } from './port.ts';
-import { protectionBy } from './protection.ts';
 
 /** The artifact of that digest; null where it is lost. */
 type ReadArtifact = (digest: string) => Promise<Uint8Array | null>;
@@ -89,7 +89,8 @@ export function rowsBeneath(
 }
 
 function failed({ id, row, status, failure }: Subtask): LeftOut[] {
-  if (status === 'succeeded') return [];
+  // The rows that took the place of one that was split speak for it.
+  if (status === 'succeeded' || status === 'split') return [];
   const code = failure?.code ?? 'internal';
   return [{ subtaskId: id, row, code: reportCode(code), reason: failure?.detail ?? `it is ${status}` }];
 }

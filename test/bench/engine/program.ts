@@ -27,13 +27,11 @@ const parts = await compose(env.value, operator, process.env, {
 });
 const driver = createDriver(parts);
 const service = await startService(
-  { ...parts, publish: driver.publish },
+  // The driver plans.
+  { ...parts, plan: async () => {}, publish: driver.publish },
   { serve: true, work: true },
   operator,
-  {
-    host: '127.0.0.1',
-    port: 0,
-  },
+  { host: '127.0.0.1', port: 0 },
 );
 const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
 try {
