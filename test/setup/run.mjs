@@ -1,5 +1,5 @@
 /**
- * `npm run demo`, `npm test`, `npm run bench`: makes sure of all that is needed, runs the command with Node 24,
+ * `npm run demo`, `npm test`, `npm run bench`, `npm run chaos`: makes sure of all that is needed, runs the command with Node 24,
  * and leaves nothing running. Plain JavaScript with Node's builtins alone, since it runs before anything is
  * installed, on Node 20 and later. Set-up speaks on standard error: standard output is the command's own.
  */
@@ -15,6 +15,7 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const programs = {
   demo: ['test/demo/main.ts'],
   bench: ['test/bench/main.ts'],
+  chaos: ['test/chaos/storm/main.ts'],
   test: ['test/setup/checks.mjs', '--tests'],
 };
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
@@ -33,7 +34,7 @@ async function main([what, ...args]) {
   try {
     await ensureDependencies(root, { run, say });
     await ensureGit({ run, say });
-    if (what === 'test') await ensureRedisServer({ run, say });
+    if (what === 'test' || what === 'chaos') await ensureRedisServer({ run, say });
     engine = await ensureEngine({ run, say, scratch });
     const { ensureImage } = await import('../../sandbox/build/build-image.mjs');
     await ensureImage(engine.engine, { say });
