@@ -24,12 +24,15 @@ export async function isQuiet({ postgres, relay }: StormWorld, asked: number): P
   return row !== undefined && row.open === 0 && row.tasks >= asked && relay.pending() === 0;
 }
 
-/** Tasks that are not over. Null: the database does not answer, or has no tables yet. */
-export async function openTasks({ postgres }: StormWorld): Promise<number | null> {
+/** Tasks that are not over, and rows of agents that are. Null: the database does not answer, or has no tables yet. */
+export async function readProgress({ postgres }: StormWorld): Promise<{ open: number; done: number } | null> {
   const rows = await postgres
-    .query<{ open: number }>(`select count(*)::int as open from tasks where phase <> 'finished'`)
+    .query<{ open: number; done: number }>(
+      `select (select count(*) from tasks where phase <> 'finished')::int as open,
+              (select count(*) from subtasks where kind = 'agent' and status not in ('waiting', 'running'))::int as done`,
+    )
     .catch(() => []);
-  return rows[0]?.open ?? null;
+  return rows[0] ?? null;
 }
 
 /** Containers of the storm in both engines, and workspaces on disk. */

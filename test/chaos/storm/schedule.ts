@@ -15,10 +15,14 @@ export interface Step {
   /** Tasks (by position) that are asked for. */
   readonly asks: readonly number[];
   readonly outages: readonly Outage[];
+  /** Rows that must be done before: kills are spread over the work, however fast the machine is. */
+  readonly rowsDone: number;
 }
 
 /** Of the kills, the part within which all tasks are asked for; the rest meets what is open then. */
 const askedWithin = 0.7;
+/** The last kill comes when this part of all rows is done. Less than what is asked for by then, or none would be left to do. */
+const killedWithin = 0.65;
 /** Servers go away within this part, so that there is work before and after. */
 const outagesWithin = [0.1, 0.85] as const;
 
@@ -36,6 +40,7 @@ export function scheduleStorm(form: StormForm, random: Random): Step[] {
     pauseMs: random.between(...form.pauseMs),
     asks: asks.flatMap((when, task) => (when === kill ? [task] : [])),
     outages: outages.filter((_, index) => at[index] === kill),
+    rowsDone: Math.floor((kill / kills) * killedWithin * tasks * form.rows),
   }));
 }
 

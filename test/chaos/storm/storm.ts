@@ -3,7 +3,7 @@ import { until } from '../../support/app/until.ts';
 import { whyNoEngine } from './engine.ts';
 import type { StormForm } from './form.ts';
 import { judgeStorm } from './judge.ts';
-import { isQuiet, openTasks, readFacts, readTurns, sandboxesLeft } from './observe.ts';
+import { isQuiet, readFacts, readProgress, readTurns, sandboxesLeft } from './observe.ts';
 import { judgePaidTurns } from './paid-turns.ts';
 import { problemsOf } from './problems.ts';
 import { createRandom, type Random } from './random.ts';
@@ -31,6 +31,9 @@ export interface StormContext {
 
 /** Sandboxes of lost attempts: a lease until the attempt is lost, then the reaper's interval, which is a lease too. */
 const reapMs = 5 * leaseMs;
+
+/** For the work to come as far as the next kill wants it. */
+const patienceMs = 30_000;
 
 export async function runStorm(form: StormForm, context: StormContext): Promise<StormReport> {
   const { seed, say, signal } = context;
@@ -84,7 +87,7 @@ async function blow(
     const task = tasks[seen.asked.length];
     if (task !== undefined) seen.asked.push(await askFor(world.github, task));
   };
-  for (const { pauseMs, asks, outages: due } of steps) {
+  for (const { pauseMs, asks, outages: due, rowsDone } of steps) {
     for (const position of asks) if (seen.asked.length <= position) await ask();
     for (const outage of due) {
       say(`${outage}, after ${seen.kills} kills`);
@@ -95,9 +98,11 @@ async function blow(
       );
     }
     await delay(pauseMs, undefined, { signal });
+    await untilWorking(world, rowsDone, signal);
+    const progress = await readProgress(world);
     // A kill proves something while there is work: the next task comes early where all that came is done.
-    if ((await openTasks(world)) === 0 && world.relay.pending() === 0) await ask();
-    if ((await openTasks(world)) === 0 && seen.asked.length === tasks.length) seen.idle += 1;
+    if (progress?.open === 0 && world.relay.pending() === 0) await ask();
+    if (progress?.open === 0 && seen.asked.length === tasks.length) seen.idle += 1;
     await until('a process runs that can be killed', () => world.apps.kill(random), { signal, everyMs: 20 });
     seen.kills += 1;
     if (seen.kills % 10 === 0) say(`${seen.kills} kills, ${seen.asked.length} tasks asked for`);
@@ -106,6 +111,22 @@ async function blow(
   await Promise.all(outages);
   if (failed !== null) throw (failed as { error: unknown }).error;
   return seen;
+}
+
+/**
+ * Most processes are up again and the work is as far as it should be; a fleet that gets no further for a while is
+ * killed all the same.
+ */
+async function untilWorking(world: StormWorld, rowsDone: number, signal: AbortSignal): Promise<void> {
+  const what = 'the fleet works';
+  const works = async () => {
+    const { ready, of } = world.apps.ready();
+    return ready > of / 2 && ((await readProgress(world))?.done ?? 0) >= rowsDone;
+  };
+  await until(what, works, { limitMs: patienceMs, everyMs: 100, signal }).catch((error: unknown) => {
+    signal.throwIfAborted();
+    if (!(error instanceof Error && error.message.startsWith(what))) throw error;
+  });
 }
 
 async function takeAway(world: StormWorld, outage: Outage, away: Away[]): Promise<void> {

@@ -26,6 +26,8 @@ export interface Life {
 export interface Supervisor {
   /** All that were started so far, the oldest first. */
   readonly lives: readonly Life[];
+  /** How many are ready of those that are to run. */
+  ready(): { readonly ready: number; readonly of: number };
   /** Addresses of the `serve` that are ready. */
   urls(): string[];
   /** SIGKILL of one that runs, ready or not, picked by chance; null where none runs. */
@@ -99,6 +101,10 @@ export function superviseApps(options: {
 
   return {
     lives,
+    ready: () => ({
+      ready: [...running.values()].filter(({ life }) => life.readyAt !== null && life.end === null).length,
+      of: slots.length,
+    }),
     urls: () => [...running.values()].flatMap(({ url }) => (url === '' ? [] : [url])),
     kill(random) {
       const alive = [...running.values()].filter(({ life }) => life.end === null);
