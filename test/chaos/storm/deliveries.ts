@@ -19,10 +19,14 @@ export interface Relay {
   close(): Promise<void>;
 }
 
-/** Pauses before the first copy and before the others, and after a try that failed; milliseconds. */
-const firstMs = [0, 2500] as const;
-const furtherMs = [0, 15_000] as const;
-const againMs = [200, 1500] as const;
+/** Pauses before the first copy, before the others, and after a try that failed; milliseconds, least and most. */
+export interface RelayPauses {
+  readonly firstMs: readonly [number, number];
+  readonly furtherMs: readonly [number, number];
+  readonly againMs: readonly [number, number];
+}
+
+const stormPauses: RelayPauses = { firstMs: [0, 2500], furtherMs: [0, 15_000], againMs: [200, 1500] };
 const mostCopies = 3;
 /** GitHub waits ten seconds for an answer. */
 const answerMs = 10_000;
@@ -39,8 +43,10 @@ export async function startRelay(options: {
   /** Addresses of the replicas that listen now. */
   readonly targets: () => readonly string[];
   readonly random: Random;
+  readonly pauses?: RelayPauses;
 }): Promise<Relay> {
   const { targets, random } = options;
+  const { firstMs, furtherMs, againMs } = options.pauses ?? stormPauses;
   const counts = { webhooks: 0, copies: 0, accepted: 0, tries: 0 };
   const refused: string[] = [];
   const closing = new AbortController();

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,15 @@ const namespaces = ['--containerd-namespace=storm', '--containerd-plugins-namesp
 /** Why there can be none here; null: there can. */
 export function whyNoEngine(): string | null {
   if (process.platform !== 'linux') return 'a Docker engine of its own can be started on Linux alone';
-  return process.getuid?.() === 0 ? null : 'a Docker engine of its own can be started by root alone';
+  if (process.getuid?.() !== 0) return 'a Docker engine of its own can be started by root alone';
+  const folders = searchPath().split(':');
+  const found = folders.some((folder) => folder !== '' && existsSync(join(folder, 'dockerd')));
+  return found ? null : 'there is no dockerd on this machine: install docker.io';
+}
+
+/** Debian keeps dockerd where not every user looks. */
+function searchPath(): string {
+  return `${process.env['PATH']}:/usr/sbin:/sbin`;
 }
 
 export async function startOwnEngine(image: string): Promise<OwnEngine> {
@@ -80,7 +88,7 @@ async function startDaemon(dir: string, socket: string, docker: Docker): Promise
       // Ctrl-C must reach it last, after the containers have been removed.
       detached: true,
       stdio: ['ignore', log, log],
-      env: { ...process.env, PATH: `${process.env['PATH']}:/usr/sbin:/sbin` },
+      env: { ...process.env, PATH: searchPath() },
     },
   );
   closeSync(log);
