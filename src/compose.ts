@@ -6,6 +6,7 @@ import { createAgent, createFixer, createPlannerAgent, createTriager } from './a
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { findAgent } from './config/select-agents.ts';
+import { protectionBy } from './domain/protection.ts';
 import { performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createFixWork } from './execution/run-fix.ts';
@@ -22,7 +23,6 @@ import { checksOf, createPatchChecker } from './merging/check-patch.ts';
 import { createIntegrator } from './merging/integrate.ts';
 import { createBaseFinder, createRowIntegrator } from './merging/integrate-rows.ts';
 import type { Merging } from './merging/port.ts';
-import { protectionBy } from './merging/protection.ts';
 import { createVerifier } from './merging/verify.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
@@ -105,6 +105,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     mirrors,
     plannerAgentFor: (config) => (config.kind === 'model' ? createPlannerAgent(config, { gateway }) : null),
     protectionBy: (config) => protectionBy(config.verify.protected),
+    checksOf,
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));

@@ -79,6 +79,7 @@ export function createTasks(db: Database): Tasks {
           .set({
             phase: 'running',
             contract: plan.contract,
+            serialReason: plan.serialReason ?? '',
             mergeBase: facts.mergeBase,
             skipped: [...facts.skipped],
             filesChanged: facts.filesChanged,
