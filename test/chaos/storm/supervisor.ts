@@ -39,6 +39,8 @@ export interface Supervisor {
 /** Between the end of a process and its next start, milliseconds. */
 const restartMs = [0, 1500] as const;
 const stopLimitMs = 45_000;
+/** Of the kills, the part that is meant for processes that are ready; the others may meet one that starts. */
+const readyShare = 0.8;
 
 interface Running {
   readonly life: Life;
@@ -108,8 +110,10 @@ export function superviseApps(options: {
     urls: () => [...running.values()].flatMap(({ url }) => (url === '' ? [] : [url])),
     kill(random) {
       const alive = [...running.values()].filter(({ life }) => life.end === null);
-      if (alive.length === 0) return null;
-      const { life, app } = random.pick(alive);
+      const ready = alive.filter(({ life }) => life.readyAt !== null);
+      const among = ready.length > 0 && random.next() < readyShare ? ready : alive;
+      if (among.length === 0) return null;
+      const { life, app } = random.pick(among);
       life.end = 'killed';
       app.child.kill('SIGKILL');
       return life;
