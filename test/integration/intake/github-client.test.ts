@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { classifyError } from '../../../src/domain/github-problem.ts';
 import { createGitHubApp, type GitHubApp } from '../../../src/github/app.ts';
-import { classifyError } from '../../../src/github/classify-error.ts';
 import type { InstallationClient } from '../../../src/github/port.ts';
 import { createGitHubDouble, type GitHubDouble } from '../../support/github/create-github-double.ts';
 

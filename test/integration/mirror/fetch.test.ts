@@ -101,7 +101,7 @@ describe('a mirror', () => {
     [500, 'github_unavailable'],
     [503, 'github_unavailable'],
     [429, 'github_unavailable'],
-    [401, 'github_refused'],
+    [401, 'github_unavailable'],
     [403, 'github_refused'],
     [404, 'github_refused'],
   ])('tells a server that answers %i as %s, without the token', async (status, code) => {
