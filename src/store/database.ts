@@ -36,8 +36,7 @@ export async function openDatabase(options: {
 }): Promise<OpenDatabase> {
   const embedded = options.url === undefined ? await startEmbeddedPostgres(options.dataDir) : null;
   const connection: pg.PoolConfig = {
-    ...(embedded?.connection ?? { connectionString: options.url }),
-    application_name: 'patchfleet',
+    ...(embedded?.connection ?? { connectionString: options.url, application_name: 'patchfleet' }),
     keepAlive: true,
   };
   const pool = new pg.Pool({ ...connection, max: 12 });
