@@ -12,9 +12,8 @@ import { isRunning } from './processes.ts';
 
 /**
  * A real Postgres under the data directory, reached by a Unix socket that only its owner and root can open.
- * Several processes share it: the first starts it, the last one to leave stops it. Each keeps one connection from
- * joining to leaving, by which the others know that it is there, whether it asks anything or not. A process that
- * was killed leaves the server running; whoever comes next finds it.
+ * Several processes share it: the first starts it, the last one to leave stops it. A process that was
+ * killed leaves it running; whoever comes next finds it.
  */
 export interface EmbeddedPostgres {
   readonly connection: pg.ClientConfig;
@@ -47,8 +46,14 @@ async function unprivilegedOwner(): Promise<Owner | null> {
   return { uid: Number(entry[2]), gid: Number(entry[3]) };
 }
 
-/** Starts the server of `dataDir`, or joins the one that runs. */
-export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+/**
+ * Starts the server of `dataDir`, or finds the one that runs. `stay`: keeps one connection until `release`, by which
+ * others know that somebody is here, even between starting and the first query, or while a pool is idle.
+ */
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  { stay = false }: { readonly stay?: boolean } = {},
+): Promise<EmbeddedPostgres> {
   const home = resolve(dataDir, 'postgres');
   const owner = await unprivilegedOwner();
   await mkdir(home, { recursive: true });
@@ -73,14 +78,14 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
       await launch(root, clusterDir, socketDir, join(home, 'log'), owner);
       await untilAnswers(connection, join(home, 'log'));
     }
-    return await bePresent(connection);
+    return stay ? await bePresent(connection) : null;
   });
 
   return {
     connection,
     release: () =>
       withFileLock(lock, async () => {
-        await presence.end().catch(() => {});
+        await presence?.end().catch(() => {});
         if (!(await isLast(connection))) return;
         await stop(clusterDir);
         if (!socketDir.startsWith(home)) await rm(socketDir, { recursive: true, force: true });

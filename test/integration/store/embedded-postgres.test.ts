@@ -39,8 +39,8 @@ describe('the embedded Postgres', () => {
 
   it('goes on for one who joined and has not asked anything yet', async () => {
     const dir = await newDir();
-    const first = await startEmbeddedPostgres(dir);
-    const second = await startEmbeddedPostgres(dir);
+    const first = await startEmbeddedPostgres(dir, { stay: true });
+    const second = await startEmbeddedPostgres(dir, { stay: true });
     const pid = await serverPid(dir);
     await first.release();
     expect(await isRunning(pid)).toBe(true);
