@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createAgent, createFixer, createPlannerAgent, createTriager } from './agents/create-agent.ts';
@@ -38,6 +37,7 @@ import { createQueue } from './scheduling/queue.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
+import { readInstance } from './store/instance.ts';
 import type { ArtifactStore, Store } from './store/port.ts';
 import { createStore } from './store/store.ts';
 import { createLog } from './telemetry/log.ts';
@@ -54,7 +54,6 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const log = createLog({ level: env.LOG_LEVEL, secrets: [...secrets, env.PRIVATE_KEY] });
   const onError = (error: Error) => log.warn({ err: error }, 'database connection');
 
-  await mkdir(dataDir, { recursive: true, mode: 0o755 });
   const instance = await readInstance(dataDir);
   // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
   await using opened = new AsyncDisposableStack();
@@ -189,14 +188,4 @@ function composeMerging(ports: {
     checkPatch: createPatchChecker(verifier),
     integrateRows: createRowIntegrator({ integrator: createIntegrator({ verifier }), readArtifact }),
   };
-}
-
-/** Names this data directory, so that its containers are told from those of others on the same engine. */
-async function readInstance(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'instance');
-  await writeFile(path, randomUUID(), { flag: 'wx', mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await chmod(path, 0o444);
-  return (await readFile(path, 'utf8')).trim();
 }
