@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createPlannerAgent } from './agents/create-agent.ts';
@@ -29,6 +28,7 @@ import { createQueue } from './scheduling/queue.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
+import { readInstance } from './store/instance.ts';
 import { createStore } from './store/store.ts';
 import { createLog } from './telemetry/log.ts';
 
@@ -57,7 +57,6 @@ export async function compose(
   const log = createLog({ level: env.LOG_LEVEL, secrets: [...secrets, env.PRIVATE_KEY] });
   const onError = (error: Error) => log.warn({ err: error }, 'database connection');
 
-  await mkdir(dataDir, { recursive: true, mode: 0o755 });
   const instance = await readInstance(dataDir);
   // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
   await using opened = new AsyncDisposableStack();
@@ -158,14 +157,4 @@ export async function compose(
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
   };
-}
-
-/** Names this data directory, so that its containers are told from those of others on the same engine. */
-async function readInstance(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'instance');
-  await writeFile(path, randomUUID(), { flag: 'wx', mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await chmod(path, 0o444);
-  return (await readFile(path, 'utf8')).trim();
 }
