@@ -27,6 +27,7 @@ import { createVerifier } from './merging/verify.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
+import { createPlanBounds } from './publishing/plan-bounds.ts';
 import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
@@ -35,6 +36,7 @@ import { createSharedWork } from './sandbox/shared-work.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
+import { createQuotaBound } from './scheduling/quota-bound.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
@@ -99,7 +101,9 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     limits,
     log,
   });
-  const publisher = createPublisher({ store, github, mirrors, queue, timing, log });
+  const quotaBound = createQuotaBound({ store, channels: operator.channels, agents: operator.agents });
+  const planBounds = createPlanBounds(operator, quotaBound);
+  const publisher = createPublisher({ store, github, mirrors, queue, timing, planBounds, log });
   const planner = createPlanner({ mirrors });
   const changePlanner = createChangePlanner({
     mirrors,

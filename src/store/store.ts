@@ -4,6 +4,7 @@ import { createBudgetLedger } from './budget-ledger.ts';
 import type { OpenDatabase } from './database.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
+import { createFigures } from './figures.ts';
 import { createGraphs } from './graphs.ts';
 import { underLock } from './locks.ts';
 import type { Store } from './port.ts';
@@ -27,6 +28,7 @@ export function createStore(
     attempts: createAttempts(db),
     graphs: createGraphs(db),
     views: createViews(db),
+    figures: createFigures(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
     ledger: createBudgetLedger(db, options.taskTokens),

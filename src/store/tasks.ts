@@ -87,8 +87,10 @@ export function createTasks(db: Database): Tasks {
             updatedAt: new Date(),
           })
           .where(and(eq(tasks.id, id), eq(tasks.phase, 'planning')))
-          .returning({ id: tasks.id });
+          .returning({ planOnly: tasks.planOnly });
         if (task === undefined) return false;
+        const never = task.planOnly ? { status: 'skipped' as const, finishedAt: new Date() } : {};
+        if (task.planOnly) await settle(tx, id, 'succeeded', null);
         const ids = plan.rows.map(() => randomUUID());
         if (ids.length === 0) return true;
         await tx.insert(subtasks).values(
@@ -104,6 +106,7 @@ export function createTasks(db: Database): Tasks {
             matrix: row.matrix,
             complexity: row.complexity,
             unmet: row.dependsOn.length,
+            ...never,
           })),
         );
         const edges = plan.rows.flatMap((row, index) =>
