@@ -66,14 +66,14 @@ function rerunEvents(row: Subtask): string[] {
   return events.map((event, index) => (index === events.length - 1 ? `${event}${last}${on}` : event));
 }
 
-/** Failures that passed; the last of a row that failed for good is told where it is left out. */
+/** Failures that passed: not the one a row failed with for good, which is told where it is left out. */
 function triedAgain(row: Subtask, attempts: readonly Attempt[]): string[] {
-  const failed = attempts.flatMap(({ status, failure }) =>
+  const before = row.status === 'failed' ? attempts.slice(0, -1) : attempts;
+  const passed = before.flatMap(({ status, failure }) =>
     status === 'failed' && failure !== null && failureKinds[failure.code].class === 'transient'
       ? [failure.code]
       : [],
   );
-  const passed = row.status === 'failed' ? failed.slice(0, -1) : failed;
   const codes = [...new Set(passed)].map((code) => `\`${code}\``);
   return passed.length === 0 ? [] : [`tried again ${times(passed.length)} (${codes.join(', ')})`];
 }

@@ -92,6 +92,8 @@ export type NewTask = Pick<
   > & {
     /** Begins in `held`: it waits for {@link Tasks.release}, or for its `startAfter`. */
     readonly held?: boolean;
+    /** Nothing is to be run for it: it goes straight to publishing, succeeded. */
+    readonly done?: boolean;
     /** Set when the task is over before it began (a broken repository file): it goes straight to publishing. */
     readonly failure: Failure | null;
   };

@@ -20,17 +20,16 @@ export function createTasks(db: Database): Tasks {
         const [known] = await tx.select().from(tasks).where(eq(tasks.key, task.key));
         if (known !== undefined) return { task: known, created: false, superseded: [] };
         const superseded = task.kind === 'review' ? await supersede(tx, task.repositoryId, task.number) : [];
-        const { held, ...columns } = task;
-        const over = task.failure !== null;
+        const { held, done, ...columns } = task;
+        const over = task.failure !== null || done === true;
+        const outcome = task.failure === null ? ('succeeded' as const) : ('failed' as const);
         const [created] = await tx
           .insert(tasks)
           .values({
             ...columns,
             id: randomUUID(),
             ...(held === true ? { phase: 'held' as const } : {}),
-            ...(over
-              ? { phase: 'publishing' as const, outcome: 'failed' as const, settledAt: new Date() }
-              : {}),
+            ...(over ? { phase: 'publishing' as const, outcome, settledAt: new Date() } : {}),
           })
           .returning();
         if (created === undefined) throw new Error('insert returned no row');

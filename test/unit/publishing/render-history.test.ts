@@ -68,9 +68,9 @@ describe('what happened on the way', () => {
         '**On the way**',
         '',
         '- **the API**: cut into *the API (part 1/2)* and *the API (part 2/2)* (`context_exceeded`: the shard does not fit the context of the model).',
-        '- **the UI**: run again once, since the checks failed with it (red: @\u200bmona fixes #\u200b3).',
+        '- **the UI**: run again once, since the checks failed with it (red: @\u200bmona fixes\u200b #\u200b3).',
         '- **docs**: run again once, since the checks failed with it; run again twice, since it was in conflict with other work (with row 2), on the new base `abcdef012345`.',
-        '- **flaky**: tried again twice (`model_timeout`).',
+        '- **flaky**: tried again 3 times (`model_timeout`).',
         '- **the API (part 2/2)**: its worker died 3 times, and another took over.',
       ].join('\n'),
     );
