@@ -89,7 +89,8 @@ export function rowsBeneath(
 }
 
 function failed({ id, row, status, failure }: Subtask): LeftOut[] {
-  if (status === 'succeeded') return [];
+  // The rows that took the place of one that was split speak for it.
+  if (status === 'succeeded' || status === 'split') return [];
   const code = failure?.code ?? 'internal';
   return [{ subtaskId: id, row, code: reportCode(code), reason: failure?.detail ?? `it is ${status}` }];
 }

@@ -56,17 +56,13 @@ export function createAttempts(db: Database): Attempts {
 
     succeed: (claim, result) =>
       db.transaction(async (tx) => {
-        const attempt = await end(tx, claim, { status: 'succeeded', turns: result.turns });
+        const { summary, turns, refused = 0, requested = [] } = result;
+        const attempt = await end(tx, claim, { status: 'succeeded', turns, requested: [...requested] });
         if (attempt === null) return false;
+        // It stays `running`: whether it is over is decided by `advance`.
         const [subtask] = await tx
           .update(subtasks)
-          .set({
-            status: 'succeeded',
-            finishedAt: new Date(),
-            failure: null,
-            summary: result.summary,
-            refused: result.refused ?? 0,
-          })
+          .set({ failure: null, summary, refused })
           .where(eq(subtasks.id, attempt.subtaskId))
           .returning({ agent: subtasks.agent });
         await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);

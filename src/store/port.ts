@@ -4,7 +4,7 @@ import type { RowUse } from '../domain/estimate.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { RequestedRow } from '../domain/fork.ts';
-import type { Action, GraphRow } from '../domain/graph.ts';
+import type { Action, GraphState } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
 import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
@@ -167,7 +167,11 @@ export interface Attempts {
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */
   started(claim: Claim, containerId: string): Promise<boolean>;
-  /** Stores findings and result in one transaction. False: refused by epoch, nothing was stored. */
+  /**
+   * Stores the result in one transaction, in place of what an earlier run of the subtask gave. The subtask stays
+   * `running`: what it means for the graph is decided by {@link Graphs.advance}. False: refused by epoch, nothing was
+   * stored.
+   */
   succeed(claim: Claim, result: AttemptResult): Promise<boolean>;
   fail(claim: Claim, failure: Failure, artifacts: readonly NewArtifact[]): Promise<boolean>;
   /** The worker gives the attempt back unharmed (it is shutting down). */
@@ -186,20 +190,25 @@ export interface AttemptResult {
   readonly patch?: Omit<PatchRow, 'subtaskId' | 'taskId'>;
   readonly candidate?: Candidate;
   readonly triage?: Triage;
+  /** Rows its agent asks for. */
   readonly requested?: readonly RequestedRow[];
 }
 
 export interface Graphs {
   /**
-   * Locks the task, reads its graph, asks `decide`, and applies the answer, all in one transaction. Null when
-   * the task is not running. The caller enqueues what `started` names; a crash in between is the reconciler's.
+   * Locks the task, reads its open ends, asks `decide`, and applies the answer, again until nothing is left to
+   * decide, all in one transaction. Null when the task is not running. The caller enqueues what `started` names; a
+   * crash in between is the reconciler's.
    */
-  advance(
-    taskId: string,
-    decide: (rows: readonly GraphRow[], now: number) => readonly Action[],
-  ): Promise<Advanced | null>;
+  advance(taskId: string, scheduler: Scheduler): Promise<Advanced | null>;
   /** Subtasks that one depends on, directly or through others. */
   ancestors(subtaskId: string): Promise<string[]>;
+}
+
+export interface Scheduler {
+  /** Attempts of the task that may be live at once. */
+  parallel(task: Task): number;
+  decide(state: GraphState, now: number): readonly Action[];
 }
 
 export interface Advanced {
