@@ -102,7 +102,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     log,
   });
   const quotaBound = createQuotaBound({ store, channels: operator.channels, agents: operator.agents });
-  const planBounds = createPlanBounds(operator, quotaBound);
+  const planBounds = createPlanBounds(operator, quotaBound.ofAgents);
   const publisher = createPublisher({ store, github, mirrors, queue, timing, planBounds, log });
   const planner = createPlanner({ mirrors });
   const changePlanner = createChangePlanner({
@@ -128,7 +128,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     receive: createReceiver({ store, queue, verify: app.verify, log }),
     admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
-    advance: createAdvance(common),
+    advance: createAdvance({ ...common, quotaBound: quotaBound.ofTasks }),
     publish: createPublishJob({ store, publisher, queue, log }),
     runAttempt: createAttemptRunner({
       store,

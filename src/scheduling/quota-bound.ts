@@ -1,13 +1,18 @@
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { ChannelConfig } from '../config/operator-config.ts';
 import { quotaParallel } from '../domain/quota.ts';
-import type { Store } from '../store/port.ts';
+import type { Store, Task } from '../store/port.ts';
 
-/**
- * Attempts of these agents that the quota of their models feeds at once, the tightest channel's; null: no channel of
- * theirs has a quota, or nothing ran on it yet.
- */
-export type QuotaBound = (agents: readonly string[]) => Promise<number | null>;
+/** How many agents the quota of their models feeds at once. */
+export interface QuotaBound {
+  /**
+   * Attempts of these agents at once, by the tightest of their channels; null: no channel of theirs has a quota, or
+   * nothing ran on it yet.
+   */
+  ofAgents(agents: readonly string[]): Promise<number | null>;
+  /** The same for the agents of a task, by what is known now. */
+  ofTasks(): Promise<(task: Pick<Task, 'kind' | 'config'>) => number | null>;
+}
 
 /** How long a mean counts before it is read again, milliseconds. */
 const meanMs = 10_000;
@@ -30,21 +35,38 @@ export function createQuotaBound(deps: {
     mean.catch(() => means.delete(channel));
     return mean;
   };
-  return async (names) => {
-    const used = new Set(
-      agents.flatMap((agent) =>
-        agent.kind === 'model' && names.includes(agent.name) ? [agent.channel] : [],
-      ),
-    );
-    const bounds = await Promise.all(
-      channels
-        .filter(({ name }) => used.has(name))
-        .map(async ({ name, tokens_per_minute: quota }) => {
-          const mean = quota === null ? null : await meanOf(name);
-          return quota === null || mean === null ? null : quotaParallel(quota, mean);
-        }),
-    );
-    const known = bounds.filter((bound) => bound !== null);
+  /** By channel, of those that have a quota and a mean. */
+  const load = async (wanted: (channel: string) => boolean): Promise<Map<string, number>> => {
+    const bounds = new Map<string, number>();
+    for (const { name, tokens_per_minute: quota } of channels) {
+      if (quota === null || !wanted(name)) continue;
+      const mean = await meanOf(name);
+      if (mean !== null) bounds.set(name, quotaParallel(quota, mean));
+    }
+    return bounds;
+  };
+  const channelsOf = (names: readonly string[]) =>
+    agents.flatMap((agent) => (agent.kind === 'model' && names.includes(agent.name) ? [agent.channel] : []));
+  const tightest = (bounds: ReadonlyMap<string, number>, names: readonly string[]): number | null => {
+    const known = channelsOf(names).flatMap((channel) => bounds.get(channel) ?? []);
     return known.length === 0 ? null : Math.min(...known);
   };
+  return {
+    ofAgents: async (names) => {
+      const used = channelsOf(names);
+      return tightest(await load((channel) => used.includes(channel)), names);
+    },
+    ofTasks: async () => {
+      const bounds = await load(() => true);
+      return (task) => (bounds.size === 0 ? null : tightest(bounds, agentsOf(task, agents)));
+    },
+  };
+}
+
+/** Names of the agents that work on a task of that kind. */
+function agentsOf({ kind, config }: Pick<Task, 'kind' | 'config'>, agents: readonly AgentConfig[]): string[] {
+  if (kind === 'review') return config?.review.agents ?? agents.map(({ name }) => name);
+  const first = agents.find((agent) => agent.kind === 'model')?.name;
+  const wanted = kind === 'triage' ? first : (config?.fix.agents?.[0] ?? first);
+  return wanted === undefined ? [] : [wanted];
 }
