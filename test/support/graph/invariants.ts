@@ -49,7 +49,7 @@ export function checkState(state: Snapshot, { limits, parallel }: History): void
     if (row.status === 'waiting')
       expect(row.unmet, `unmet of row ${row.row}`).toBe(missing(row, rows).length);
     if (row.status === 'skipped')
-      expect(row.failure?.detail).toMatch(/^row \d+, which it depends on, did not/);
+      expect(row.failure?.detail).toMatch(/^row \d+( \(".*"\))?, which it depends on, did not/);
   }
   const live = state.attempts.filter(isLive).map(({ subtaskId }) => subtaskId);
   expect(new Set(live).size).toBe(live.length);
