@@ -1,4 +1,5 @@
 import { applyPatch } from './apply-patch.ts';
+import { createHeldCommits } from './held-commits.ts';
 import { fetchBranch, fetchCommit, fetchPullHead } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
@@ -29,6 +30,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   // Apart, so that a mirror is opened at once while a long fetch into it is under way.
   const making = createTurns();
   const fetching = createTurns();
+  const held = createHeldCommits();
   return {
     open: async (repository) => {
       const gitDir = await making(repository.id, never, () => ensureMirrorDir(options.dir, repository.id));
@@ -45,12 +47,16 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       return {
         ...reader(gitDir),
         fetchPullRequest: (number, headSha, baseSha, signal) =>
-          inTurn(signal, () => fetchCommits(source, number, [headSha, baseSha], signal)),
+          held.require(gitDir, [headSha, baseSha], () =>
+            inTurn(signal, () => fetchCommits(source, number, [headSha, baseSha], signal)),
+          ),
         ...createMirrorWriter(gitDir),
         fetchBranch: (branch, signal) => inTurn(signal, () => fetchBranch(source, branch, signal)),
         fetchPullHead: (number, signal) => inTurn(signal, () => fetchPullHead(source, number, signal)),
         fetchCommit: (commit, branch, signal) =>
-          inTurn(signal, () => fetchCommit(source, commit, branch, signal)),
+          held.require(gitDir, [commit], () =>
+            inTurn(signal, () => fetchCommit(source, commit, branch, signal)),
+          ),
         applyPatch: (base, patch) => applyPatch(gitDir, base, patch),
       };
     },

@@ -1,11 +1,11 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import { filesOfChecks, manifestOf } from '../domain/check-files.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { protectionBy } from '../domain/protection.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { findCommands } from './find-commands.ts';
 import type { CheckedPatch, CheckPatchRequest, Verifier } from './port.ts';
-import { protectionBy } from './protection.ts';
 import { readPatch } from './read-patch.ts';
 import { restoreProtected } from './restore-protected.ts';
 
@@ -35,6 +35,7 @@ export function createPatchChecker(
   verifier: Verifier,
 ): (request: CheckPatchRequest) => Promise<CheckedPatch | null> {
   return async ({ mirror, base, harvest, writes, config, message, context }) => {
+    if (harvest.length === 0) return null;
     const treePaths = await mirror.listTree(base);
     const { patch, refusals } = await readPatch(harvest, {
       mirror,
