@@ -27,10 +27,10 @@ export interface MirrorsOptions {
 /** Bare repositories on the host, one per repository id, shared by all processes on the directory. */
 export function createMirrors(options: MirrorsOptions): Mirrors {
   const serverUrl = options.serverUrl.replace(/\/+$/, '');
+  const held = createHeldCommits();
   // Apart, so that a mirror is opened at once while a long fetch into it is under way.
   const making = createTurns();
   const fetching = createTurns();
-  const held = createHeldCommits();
   return {
     open: async (repository) => {
       const gitDir = await making(repository.id, never, () => ensureMirrorDir(options.dir, repository.id));
