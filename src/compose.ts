@@ -18,6 +18,7 @@ import { checksOf } from './merging/check-patch.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
+import { createPlanBounds } from './publishing/plan-bounds.ts';
 import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
@@ -25,6 +26,7 @@ import type { Sandboxes, Snapshots } from './sandbox/port.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
+import { createQuotaBound } from './scheduling/quota-bound.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
@@ -112,7 +114,9 @@ export async function compose(
     limits,
     log,
   });
-  const publisher = createPublisher({ store, github, mirrors, queue, timing, log });
+  const quotaBound = createQuotaBound({ store, channels: operator.channels, agents: operator.agents });
+  const planBounds = createPlanBounds(operator, quotaBound.ofAgents);
+  const publisher = createPublisher({ store, github, mirrors, queue, timing, planBounds, log });
   const planner = createPlanner({ mirrors });
   const changePlanner = createChangePlanner({
     mirrors,
@@ -135,7 +139,7 @@ export async function compose(
     receive: createReceiver({ store, queue, verify: app.verify, log }),
     admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
-    advance: createAdvance(common),
+    advance: createAdvance({ ...common, quotaBound: quotaBound.ofTasks }),
     publish: createPublishJob({ store, publisher, queue, log }),
     dispatch: createDispatch({
       store,
