@@ -71,12 +71,14 @@ export const openMemoryWorld: OpenWorld = async (plan, limits, parallel) => {
     return [...reached];
   };
   const culpritOf = (id: string): Culprit => {
-    const { status, verificationReruns, conflictReruns } = rowOf(id);
+    const { status, waitsFor, verificationReruns, conflictReruns } = rowOf(id);
     const up = reach(id, above);
     const down = reach(id, (from) => beneath(from).map((row) => row.id));
-    const blocked = [...up, ...down].some(
+    const busy = [...up, ...down].some(
       (other) => rowOf(other).kind === 'agent' && isOpen(rowOf(other).status),
     );
+    const broken = waitsFor === 'success' && [...above(id)].some((on) => rowOf(on).status !== 'succeeded');
+    const blocked = busy || broken;
     return { id, status, verificationReruns, conflictReruns, above: up, below: down, blocked };
   };
 
