@@ -115,4 +115,6 @@ export interface PlanProposal {
     /** How one sees that it is done. */
     readonly verification: string;
   }[];
+  /** Why the rows should not be worked on at the same time. */
+  readonly serial_reason?: string | undefined;
 }

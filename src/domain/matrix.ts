@@ -55,4 +55,6 @@ export interface Plan {
   /** Read-only context given to every row: names, interfaces, conventions. Markdown. */
   readonly contract: string;
   readonly rows: readonly PlannedRow[];
+  /** Why it is one subtask where it might have been several, in plain words; left out: it runs in parallel. */
+  readonly serialReason?: string;
 }

@@ -1,11 +1,11 @@
 import { type Candidate, type LeftOut, reportCode } from '../domain/candidate.ts';
+import { protectionBy } from '../domain/protection.ts';
 import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 import { ensurePatchCommit } from './ensure-patch-commit.ts';
 import type { Integrator } from './integrate.ts';
 import { createMerge, mergePatches } from './merge-patches.ts';
 import type { BaseRequest, IntegrateRowsRequest, MergePatch } from './port.ts';
-import { protectionBy } from './protection.ts';
 
 /** The artifact of that digest; null where it is lost. */
 type ReadArtifact = (digest: string) => Promise<Uint8Array | null>;

@@ -16,7 +16,7 @@ export function forkOf(requester: EndedRow, { rows, maxRows }: EndedState): Fork
     // The requester is over: what it wrote is what those it asks for build upon.
     .map((other) => (other.id === id ? { ...other, status: 'succeeded' as const } : other));
   const { accepted, refused } = admitRequested(requested, {
-    requester: { row, issue },
+    requester: { id, row, issue },
     rows: agents,
     maxRows,
   });

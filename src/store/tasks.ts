@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
 import { remainingPaths } from '../domain/remaining-path.ts';
 import type { Database, Executor } from './database.ts';
+import { bury } from './dead-letters.ts';
 import { gatherIssue } from './gather-issue.ts';
 import type { Task, Tasks } from './port.ts';
 import { attempts, candidates, dependencies, subtasks, tasks } from './schema.ts';
@@ -62,7 +63,13 @@ export function createTasks(db: Database): Tasks {
         .where(and(eq(tasks.repositoryId, repositoryId), eq(tasks.phase, 'held'), isNull(tasks.startAfter)))
         .orderBy(asc(tasks.createdAt), asc(tasks.id)),
 
-    settle: (id, outcome, failure) => db.transaction((tx) => settle(tx, id, outcome, failure)),
+    settle: (id, outcome, failure) =>
+      db.transaction(async (tx) => {
+        if (!(await settle(tx, id, outcome, failure))) return false;
+        if (outcome === 'failed' && failure !== null)
+          await bury(tx, { kind: 'task', ref: id, taskId: id, failure, detail: { while: 'planning' } });
+        return true;
+      }),
 
     beginPlanning: async (id) => {
       const [row] = await db
@@ -80,6 +87,7 @@ export function createTasks(db: Database): Tasks {
           .set({
             phase: 'running',
             contract: plan.contract,
+            serialReason: plan.serialReason ?? '',
             mergeBase: facts.mergeBase,
             skipped: [...facts.skipped],
             filesChanged: facts.filesChanged,
@@ -173,6 +181,16 @@ export function createTasks(db: Database): Tasks {
         .set({ phase: 'finished', finishedAt: new Date(), updatedAt: new Date() })
         .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')));
     },
+
+    giveUpPublishing: (id, failure, detail) =>
+      db.transaction(async (tx) => {
+        const rows = await tx
+          .update(tasks)
+          .set({ phase: 'finished', finishedAt: new Date(), updatedAt: new Date() })
+          .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')))
+          .returning({ id: tasks.id });
+        if (rows.length > 0) await bury(tx, { kind: 'publication', ref: id, taskId: id, failure, detail });
+      }),
   };
 }
 
