@@ -8,7 +8,7 @@ export interface LeftOut {
   readonly code: string;
   readonly reason: string;
   /** Subtask of the patch it collides with; null: the target, or several together, or no conflict. */
-  readonly against?: string | null;
+  readonly against: string | null;
 }
 
 /** What merging gives. `commit` null: nothing is left to publish, and `leftOut` says why. */
@@ -35,4 +35,9 @@ const words: Readonly<Record<string, string>> = {
 /** The word a report uses for the failure of a row: what failed in its own checks and what failed in the whole is one. */
 export function reportCode(code: string): string {
   return words[code] ?? code;
+}
+
+/** The code of a failure that a report calls so: the other way round. */
+export function codeOfReport(word: string): string {
+  return Object.keys(words).find((code) => words[code] === word) ?? word;
 }

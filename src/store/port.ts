@@ -1,14 +1,16 @@
 import type { Candidate } from '../domain/candidate.ts';
 import type { SkippedFile } from '../domain/change.ts';
+import type { RowUse } from '../domain/estimate.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { RequestedRow } from '../domain/fork.ts';
 import type { Action, GraphState } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
+import type { EarlierAttempt, KeptRun } from '../domain/resume.ts';
 import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationReport } from '../domain/verification.ts';
-import type { BudgetLedger } from '../inference/port.ts';
+import type { BudgetLedger, ModelMessage } from '../inference/port.ts';
 import type { Room } from './claim-next.ts';
 import type {
   artifacts,
@@ -42,8 +44,10 @@ export interface Store {
   readonly tasks: Tasks;
   readonly attempts: Attempts;
   readonly workers: Workers;
+  readonly checkpoints: Checkpoints;
   readonly graphs: Graphs;
   readonly views: Views;
+  readonly figures: Figures;
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
@@ -91,9 +95,13 @@ export type NewTask = Pick<
   | 'config'
   | 'priority'
 > &
-  Partial<Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'startAfter'>> & {
+  Partial<
+    Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'startAfter' | 'planOnly'>
+  > & {
     /** Begins in `held`: it waits for {@link Tasks.release}, or for its `startAfter`. */
     readonly held?: boolean;
+    /** Nothing is to be run for it: it goes straight to publishing, succeeded. */
+    readonly done?: boolean;
     /** Set when the task is over before it began (a broken repository file): it goes straight to publishing. */
     readonly failure: Failure | null;
   };
@@ -116,7 +124,10 @@ export interface Tasks {
   settle(id: string, outcome: TaskOutcome, failure: Failure | null): Promise<boolean>;
   /** Counts a try of planning and returns how many there were; null when the task is not in `planning`. */
   beginPlanning(id: string): Promise<number | null>;
-  /** Stores the plan's rows and moves the task to `running`; false when it left `planning` meanwhile. */
+  /**
+   * Stores the plan's rows and moves the task to `running`, or, where it is planned only, to `publishing` with rows
+   * that are skipped. False when it left `planning` meanwhile.
+   */
   storePlan(
     id: string,
     plan: Plan,
@@ -198,6 +209,39 @@ export interface Workers {
   forget(silentMs: number): Promise<void>;
 }
 
+/** A turn of an agent that is over: every call of it is answered. */
+export interface KeptTurn {
+  /** 1-based. */
+  readonly turn: number;
+  /** What it added to the conversation, in order. */
+  readonly messages: readonly ModelMessage[];
+  /** Prompt and completion tokens it cost. */
+  readonly tokens: number;
+}
+
+/** Where the agent of a subtask stands: all turns from the first on, in order. */
+export interface Checkpoint extends KeptRun {
+  readonly turns: readonly KeptTurn[];
+  /** `git diff --binary` of the workspace after the last turn, against its snapshot; null: it was never changed. */
+  readonly patch: Uint8Array | null;
+  readonly earlier: EarlierAttempt | null;
+}
+
+export interface Checkpoints {
+  /**
+   * Keeps a turn, in one statement. `patch`: null where the workspace is as it was after the turn before. False:
+   * the claim is gone, nothing was written, stop.
+   */
+  save(
+    claim: Claim,
+    turn: KeptTurn & { readonly beginning: string; readonly patch: Uint8Array | null },
+  ): Promise<boolean>;
+  /** Null: nothing was kept, or not all of one run. */
+  load(subtaskId: string): Promise<Checkpoint | null>;
+  /** The row begins anew. Does nothing where the claim is gone. */
+  clear(claim: Claim): Promise<void>;
+}
+
 /** What an attempt gave: the parts its kind of work has. */
 export interface AttemptResult {
   readonly summary: string;
@@ -261,6 +305,16 @@ export interface Views {
    * Fingerprints of findings that earlier tasks of this pull request already published in a review.
    */
   published(repositoryId: number, number: number, exceptTask: string): Promise<Set<string>>;
+  /** What waits for what in a task, by ids of subtasks. */
+  dependencies(taskId: string): Promise<{ subtaskId: string; dependsOn: string }[]>;
+}
+
+/** What work used so far. */
+export interface Figures {
+  /** Tokens and cost of rows that changed files in that repository lately, by agent. */
+  changeUse(repositoryId: number): Promise<RowUse[]>;
+  /** Tokens that the latest attempts on a channel used on the mean; null: there was none. */
+  meanTokens(channel: string): Promise<number | null>;
 }
 
 export interface Publications {

@@ -1,11 +1,13 @@
 import { createAttempts } from './attempts.ts';
 import { createAudit } from './audit.ts';
 import { createBudgetLedger } from './budget-ledger.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import type { ClaimLimits } from './claim-next.ts';
 import type { OpenDatabase } from './database.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
+import { createFigures } from './figures.ts';
 import { createGraphs } from './graphs.ts';
 import { underLock } from './locks.ts';
 import type { Store } from './port.ts';
@@ -29,8 +31,10 @@ export function createStore(
     tasks: createTasks(db),
     attempts: createAttempts(db, options.claims),
     workers: createWorkers(db),
+    checkpoints: createCheckpoints(db),
     graphs: createGraphs(db),
     views: createViews(db),
+    figures: createFigures(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
     ledger: createBudgetLedger(db, options.taskTokens),

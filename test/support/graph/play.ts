@@ -146,13 +146,19 @@ function candidateOf(row: SnapshotRow, { rows }: Snapshot, bits: number): Candid
     const out = { subtaskId: other.id, row: other.row, reason: `without ${other.title}` };
     return [
       ((bits >> 12) + index) % 3 === 0
-        ? { ...out, code: 'verification' }
+        ? { ...out, code: 'verification', against: null }
         : { ...out, code: 'conflict', against },
     ];
   });
   const failed = own
     .filter(({ status }) => status === 'failed')
-    .map((other) => ({ subtaskId: other.id, row: other.row, code: 'verification', reason: 'it failed' }));
+    .map((other) => ({
+      subtaskId: other.id,
+      row: other.row,
+      code: 'verification',
+      reason: 'it failed',
+      against: null,
+    }));
   return {
     ...{ targetSha: 'target', commit: merged.length > 0 ? `candidate ${bits}` : null, tree: null },
     merged: merged.map((other) => other.row),
