@@ -16,7 +16,7 @@ describe('a graph, played to its end against what may happen', () => {
         fc.asyncProperty(short, async (history) => {
           await play(openMemoryWorld, history);
         }),
-        { numRuns: 2000 * times },
+        { numRuns: 4000 * times },
       );
     },
     60_000 * times,
@@ -31,7 +31,7 @@ describe('a graph, played to its end against what may happen', () => {
           await play(openMemoryWorld, history);
         }),
         // To shrink hundreds of rows takes hours: what fails here is to be found again in short ones.
-        { numRuns: 4 * times, endOnFailure: true },
+        { numRuns: 10 * times, endOnFailure: true },
       );
     },
     60_000 * times,
