@@ -9,6 +9,7 @@ import { findAgent } from './config/select-agents.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createTurnKeeping } from './execution/keep-turns.ts';
 import { performByKind } from './execution/perform.ts';
+import { createReuse } from './execution/reuse-results.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createFixWork } from './execution/run-fix.ts';
 import { createIntegrationWork } from './execution/run-integration.ts';
@@ -148,6 +149,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
           keepTurns,
           store,
           artifacts,
+          reuse: createReuse({ store, artifacts, modelOf: (name) => modelOf(operator, name) }),
           merging,
           agentOf: (task, name) => findAgent(operator.agents, task.config, name),
           createFixer: (config, task) =>
@@ -172,6 +174,11 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
   };
+}
+
+/** Empty for a channel that is not configured: using it fails by itself. */
+function modelOf({ channels }: OperatorConfig, channel: string): string {
+  return channels.find(({ name }) => name === channel)?.model ?? '';
 }
 
 /** Verification and merging, with reports that are kept. */
