@@ -6,7 +6,7 @@ import type { VerificationCommand } from './verification.ts';
 /** When the work of a row is the same as that of an earlier one, and when it is alike. Pure. */
 
 /** A file of a commit. */
-export interface TreeFile {
+export interface ListedFile {
   readonly path: string;
   readonly mode: string;
   readonly blob: string;
@@ -21,7 +21,7 @@ export interface ResultSource {
   >;
   readonly contract: string;
   /** Files of its scope and inputs in the commit it stands on: {@link filesOfRow}. */
-  readonly files: readonly TreeFile[];
+  readonly files: readonly ListedFile[];
   readonly checks: readonly VerificationCommand[];
   readonly agent: {
     readonly name: string;
@@ -52,8 +52,8 @@ export function keysOf(source: ResultSource): ResultKeys {
 /** The files of a tree that a row may write, and those it is told to read. */
 export function filesOfRow(
   { writes, inputs }: Pick<MatrixRow, 'writes' | 'inputs'>,
-  tree: readonly TreeFile[],
-): TreeFile[] {
+  tree: readonly ListedFile[],
+): ListedFile[] {
   const paths = tree.map(({ path }) => path);
   const { covered } = scopeOf(writes, paths, pathsThatExist(paths));
   const read = new Set(inputs);

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { TreeFile } from '../domain/result-key.ts';
+import type { ListedFile } from '../domain/result-key.ts';
 import { requireSha } from './mirror-fetch.ts';
 import { runGit } from './run-git.ts';
 
@@ -14,7 +14,7 @@ export async function listTree(gitDir: string, commit: string): Promise<string[]
     .map(String);
 }
 
-export async function filesOf(gitDir: string, commit: string): Promise<TreeFile[]> {
+export async function filesOf(gitDir: string, commit: string): Promise<ListedFile[]> {
   const args = ['ls-tree', '-r', '-z', '--full-tree', requireSha(commit)];
   const { stdout } = await runGit(args, { gitDir, maxBytes: maxTreeBytes });
   return splitNul(stdout).flatMap((record) => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   filesOfRow,
   keysOf,
+  type ListedFile,
   mostAlike,
   overlapOf,
   type ResultSource,
-  type TreeFile,
 } from '../../../src/domain/result-key.ts';
 
-const file = (path: string, blob = 'b1'): TreeFile => ({ path, mode: '100644', blob });
+const file = (path: string, blob = 'b1'): ListedFile => ({ path, mode: '100644', blob });
 const source: ResultSource = {
   repositoryId: 7,
   row: {
