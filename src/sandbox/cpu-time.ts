@@ -1,6 +1,6 @@
 import type Docker from 'dockerode';
 
-/** CPU time of a container so far, ms; null where the engine does not say (some count nothing: they say 0). */
+/** CPU time of a container so far, ms; null where the engine does not say (some count nothing: they say 0). Takes up to a second. */
 export async function cpuTime(docker: Docker, containerId: string): Promise<number | null> {
   try {
     const stats = await docker.getContainer(containerId).stats({ stream: false, 'one-shot': true });
