@@ -6,6 +6,9 @@ import { createAgent, createFixer, createPlannerAgent, createTriager } from './a
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { findAgent } from './config/select-agents.ts';
+import { protectionBy } from './domain/protection.ts';
+import { createDispatch } from './execution/dispatch.ts';
+import { createTurnKeeping } from './execution/keep-turns.ts';
 import { performByKind } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createFixWork } from './execution/run-fix.ts';
@@ -22,7 +25,6 @@ import { checksOf, createPatchChecker } from './merging/check-patch.ts';
 import { createIntegrator } from './merging/integrate.ts';
 import { createBaseFinder, createRowIntegrator } from './merging/integrate-rows.ts';
 import type { Merging } from './merging/port.ts';
-import { protectionBy } from './merging/protection.ts';
 import { createVerifier } from './merging/verify.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
@@ -59,7 +61,16 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
   await using opened = new AsyncDisposableStack();
   const database = await openDatabase({ url: env.DATABASE_URL, dataDir, onError });
-  const store = createStore(database, { taskTokens: limits.task_tokens, onError });
+  const store = createStore(database, {
+    taskTokens: limits.task_tokens,
+    claims: {
+      installationParallel: limits.installation_parallel,
+      fleetParallel: limits.fleet_parallel,
+      laneMs: limits.lane_seconds * 1000,
+      leaseMs: timing.lease_ms,
+    },
+    onError,
+  });
   opened.defer(store.close);
   const queue = await createQueue({
     backend:
@@ -105,6 +116,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     mirrors,
     plannerAgentFor: (config) => (config.kind === 'model' ? createPlannerAgent(config, { gateway }) : null),
     protectionBy: (config) => protectionBy(config.verify.protected),
+    checksOf,
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
@@ -112,6 +124,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
+  const keepTurns = createTurnKeeping({ store, log });
   const parts = opened.move();
 
   return {
@@ -125,42 +138,53 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
     advance: createAdvance(common),
     publish: createPublishJob({ store, publisher, queue, log }),
-    runAttempt: createAttemptRunner({
+    dispatch: createDispatch({
       store,
-      queue,
-      artifacts,
-      timing,
-      log,
-      perform: performByKind({
-        review: createReviewWork({
-          ...workspace,
-          limits,
-          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-          createAgent: (config, task) =>
-            createAgent(config, { gateway, repositoryInstructions: task.config?.review.instructions ?? '' }),
-        }),
-        fix: createFixWork({
-          ...workspace,
-          store,
-          artifacts,
-          merging,
-          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-          createFixer: (config, task) =>
-            createFixer(config, {
-              gateway,
-              repositoryInstructions: task.config?.fix.instructions ?? '',
-              protection: protectionBy(task.config?.verify.protected ?? []),
-            }),
-        }),
-        triage: createTriageWork({
-          ...workspace,
-          github,
-          agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-          createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
-        }),
-        integrate: createIntegrationWork({ ...workspace, store, merging }),
-      }),
       worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+      capacity: limits.parallel,
+      log,
+      run: createAttemptRunner({
+        store,
+        queue,
+        artifacts,
+        timing,
+        log,
+        perform: performByKind({
+          review: createReviewWork({
+            ...workspace,
+            keepTurns,
+            limits,
+            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+            createAgent: (config, task) =>
+              createAgent(config, {
+                gateway,
+                repositoryInstructions: task.config?.review.instructions ?? '',
+              }),
+          }),
+          fix: createFixWork({
+            ...workspace,
+            keepTurns,
+            store,
+            artifacts,
+            merging,
+            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+            createFixer: (config, task) =>
+              createFixer(config, {
+                gateway,
+                repositoryInstructions: task.config?.fix.instructions ?? '',
+                protection: protectionBy(task.config?.verify.protected ?? []),
+              }),
+          }),
+          triage: createTriageWork({
+            ...workspace,
+            keepTurns,
+            github,
+            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
+            createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
+          }),
+          integrate: createIntegrationWork({ ...workspace, store, merging }),
+        }),
+      }),
     }),
     reconcile: createReconciler({ store, queue, timing, log }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),

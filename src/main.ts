@@ -4,6 +4,7 @@ import { compose } from './compose.ts';
 import { readEnvironment } from './config/read-environment.ts';
 import { loadOperatorConfig } from './config/read-operator-config.ts';
 import { formatProblem, type Problem } from './config/read-yaml-config.ts';
+import { readDeadCommand, runDead } from './dead.ts';
 import { runDoctor } from './doctor.ts';
 import { startService } from './service.ts';
 
@@ -13,6 +14,7 @@ const usage = `Usage: patchfleet <command>
   serve    webhooks, admission, advancing, publishing: needs git, no Docker
   work     planning and agents: needs git and Docker
   doctor   checks configuration, database, GitHub App and sandbox, and says what to do
+  dead     what failed for good: dead list | show ID | retry ID | drop ID
 
 Configuration: environment variables and patchfleet.yml; see docs/configuration.md.
 `;
@@ -28,7 +30,9 @@ async function main(): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  if (command === undefined || rest.length > 0 || !['all', 'serve', 'work', 'doctor'].includes(command)) {
+  const dead = command === 'dead' ? readDeadCommand(rest) : null;
+  const known = command !== undefined && ['all', 'serve', 'work', 'doctor'].includes(command);
+  if (dead === null && (!known || rest.length > 0)) {
     process.stderr.write(usage);
     return 2;
   }
@@ -37,6 +41,8 @@ async function main(): Promise<number> {
   if (!env.ok) return explain('environment', env.problems);
   const operator = await loadOperatorConfig(env.value.PATCHFLEET_CONFIG, env.value);
   if (!operator.ok) return explain(env.value.PATCHFLEET_CONFIG, operator.problems);
+
+  if (dead !== null) return await runDead(dead, env.value);
 
   // Before anything starts: a signal that comes meanwhile is not lost.
   const stopped = untilSignal();

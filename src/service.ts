@@ -19,6 +19,8 @@ export interface Service {
 /** Admissions and publications are short and wait for GitHub: several at once. */
 const lightJobs = 8;
 const plansAtOnce = 2;
+/** How often a worker asks for its claims, milliseconds: a cancel is done within seconds. */
+const lookMs = 1000;
 
 export async function startService(
   parts: Composition,
@@ -36,7 +38,11 @@ export async function startService(
 
   if (roles.work) {
     await queue.work('plan', plansAtOnce, parts.plan);
-    await queue.work('run', config.limits.parallel, parts.runAttempt);
+    const { dispatch } = parts;
+    stops.push(() => dispatch.stop());
+    await queue.work('run', 1, (_, signal) => dispatch.wake(signal));
+    const looks = everyInterval('looking around', lookMs, dispatch.look, log);
+    stops.push(() => looks.stop());
     const reaper = everyInterval('reaping sandboxes', timing.lease_ms, parts.reapSandboxes, log);
     stops.push(() => reaper.stop());
   }

@@ -39,6 +39,11 @@ const plannerTools = createToolSet(
         )
         .min(1)
         .max(200),
+      serial_reason: z
+        .string()
+        .max(500)
+        .optional()
+        .describe('Only where one agent should do all rows, one after the other: why, in one sentence.'),
     }),
   },
   { submit_plan: 'Hands in the plan.' },
@@ -111,6 +116,7 @@ const systemPrompt = `You plan a change of a repository for a fleet of agents th
 What a good plan is
 - Rows are cut so that each is small, can be done and checked by itself, and writes files that no other row writes. Many independent rows are best; two rows that must write the same file are ordered by depends_on, or are one row.
 - If the work is one thing that cannot be cut, or its parts depend on each other throughout, plan a single row.
+- Where the request is not settled (it leaves open what the rows would have to agree on, and you cannot decide it in the contract), or agents at work at the same time would get in each other's way, say so in serial_reason: one agent then does all rows. Leave it out where nothing speaks against working in parallel.
 - writes: literal paths, or globs where a row owns a whole directory. A path with brackets that exists is taken literally. New files must be covered too. Never absolute, never "..". Tests, scripts, runner configuration and lockfiles are written only where a row names the very file.
 - inputs: existing files the agent should read first.
 - contract: everything two rows must agree on (names of new functions, files, keys; signatures; conventions), decided now. Agents do not see each other.

@@ -4,7 +4,7 @@ import type { Queue } from '../scheduling/port.ts';
 import type { ArtifactStore, Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { ClaimLost, keepClaim } from './heartbeat.ts';
-import type { Perform } from './perform.ts';
+import type { Perform, Work } from './perform.ts';
 import { watchLimits } from './watch.ts';
 
 /** What an attempt needs of the world, whatever its work is. */
@@ -14,26 +14,23 @@ export interface RunDependencies {
   readonly queue: Queue;
   readonly perform: Perform;
   readonly timing: Timing;
-  /** Name of this worker, unique per process. */
-  readonly worker: string;
   readonly log: Logger;
 }
 
 /**
- * The life of an attempt: claim -> work -> result. Everything it stores carries the claim's epoch; a worker that
- * lost its claim stops, and what it still says is refused.
+ * The life of a claimed attempt: work -> result. Everything it stores carries the claim's epoch; a worker that
+ * lost its claim stops, and what it still says is refused. `gone` aborts with a {@link ClaimLost}.
  */
 export function createAttemptRunner(
   deps: RunDependencies,
-): (attemptId: string, shutdown: AbortSignal) => Promise<void> {
+): (work: Work, signals: { readonly gone: AbortSignal; readonly shutdown: AbortSignal }) => Promise<void> {
   const { store, queue, timing } = deps;
-  return async (attemptId, shutdown) => {
-    const work = await store.attempts.claim(attemptId, deps.worker);
-    if (work === null) return;
+  return async (work, { gone, shutdown }) => {
     const { claim, task, subtask } = work;
-    const log = deps.log.child({ task: task.id, attempt: attemptId, row: subtask.row });
+    const log = deps.log.child({ task: task.id, attempt: claim.attemptId, row: subtask.row });
     const heartbeat = keepClaim(store.attempts, claim, timing, log);
-    const watch = watchLimits(subtask.matrix.limits, AbortSignal.any([heartbeat.signal, shutdown]));
+    const lost = AbortSignal.any([heartbeat.signal, gone]);
+    const watch = watchLimits(subtask.matrix.limits, AbortSignal.any([lost, shutdown]));
     const transcript: string[] = [];
     const keepLog = async () => [
       await deps.artifacts.put('agent.log', transcript.join('\n'), 'application/x-ndjson'),
@@ -57,11 +54,12 @@ export function createAttemptRunner(
       const accepted = await store.attempts.succeed(claim, { ...result, artifacts: kept });
       log.info({ accepted, findings: result.findings?.length ?? 0 }, 'attempt succeeded');
     } catch (error) {
-      if (heartbeat.signal.aborted || error instanceof ClaimLost) {
+      if (lost.aborted || error instanceof ClaimLost) {
         log.info('attempt stopped: its claim is gone');
       } else if (shutdown.aborted) {
         await store.attempts.release(claim);
         log.info('attempt given back: the worker shuts down');
+        await queue.enqueueRun(claim.attemptId, task.repositoryId, { priority: task.priority });
         return;
       } else {
         const failure = failureOf(error, watch.signal);

@@ -8,6 +8,7 @@ import {
   type Settlement,
 } from './admission-ports.ts';
 import { admitLabel } from './admit-label.ts';
+import { cancelClosed } from './cancel-tasks.ts';
 import { openReview } from './open-review.ts';
 import { readRepositoryFile } from './read-repository-file.ts';
 import { admitIssue } from './request-triage.ts';
@@ -82,7 +83,7 @@ export function createAdmission(ports: AdmissionPorts & { readonly now?: () => n
       subject: delivery.id,
       detail: { event: delivery.event, action: delivery.action, tries, reason },
     });
-    await store.deliveries.settle(delivery.id, 'failed', reason);
+    await store.deliveries.giveUp(delivery.id, failure);
   }
 }
 
@@ -108,6 +109,10 @@ async function settlementOf(at: Admitting): Promise<Settlement> {
       return await admitLabel(at, trigger);
     case 'issue_opened':
       return await admitIssue(at, trigger);
+    case 'closed':
+      return await at.store.withLock(`admit ${trigger.repository.id} ${trigger.number}`, () =>
+        cancelClosed(at, trigger),
+      );
     case 'push':
       return await at.store.withLock(`campaigns ${trigger.repository.id}`, () => startCampaigns(at, trigger));
     case 'checks_failed':

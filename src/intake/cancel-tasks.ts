@@ -1,5 +1,6 @@
 import type { Task } from '../store/port.ts';
-import type { Admitting } from './admission-ports.ts';
+import { type Admitting, admitted, ignoredFor, type Settlement } from './admission-ports.ts';
+import { priorities } from './start-task.ts';
 import type { TriggerOf } from './trigger-decision.ts';
 
 /** Settles what was open here when the command came; returns it. Says the same again when it is repeated. */
@@ -16,6 +17,30 @@ export async function cancelTasks(at: Admitting, trigger: TriggerOf<'commands'>)
     await queue.enqueue('publish', task.id, { priority: 10 });
   }
   return cancelled;
+}
+
+/**
+ * What is open for a pull request or issue ends when that is closed; a batch with the issue goes on with the others.
+ * Events come late and out of order, so GitHub is asked whether it is closed still.
+ */
+export async function cancelClosed(at: Admitting, trigger: TriggerOf<'closed'>): Promise<Settlement> {
+  const { store, queue, github } = at;
+  const { repository, number, isPull, actor } = trigger;
+  const tasks = (await store.tasks.ofPull(repository.id, number)).filter(
+    (task) => task.outcome === null && task.kind !== 'batch',
+  );
+  if (tasks.length === 0) return ignoredFor('nothing is open for it');
+  const now = await (isPull
+    ? github.readPullRequest(repository, number)
+    : github.readIssue(repository, number));
+  if (typeof now !== 'string' && now.open) return ignoredFor('it is open again');
+  const what = isPull ? 'pull request' : 'issue';
+  const detail = `${actor} closed the ${what}`;
+  for (const task of tasks) {
+    await store.tasks.settle(task.id, 'cancelled', { code: 'cancelled', detail });
+    await queue.enqueue('publish', task.id, { priority: priorities.request });
+  }
+  return admitted;
 }
 
 /** Lets what waits for an approval here begin; returns it. */

@@ -51,6 +51,13 @@ export type TriggerDecision =
       readonly actor: string;
     }
   | {
+      readonly kind: 'closed';
+      readonly repository: RepositoryRef;
+      readonly number: number;
+      readonly isPull: boolean;
+      readonly actor: string;
+    }
+  | {
       readonly kind: 'push';
       readonly repository: RepositoryRef;
       readonly branch: string;

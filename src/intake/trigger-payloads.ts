@@ -40,6 +40,7 @@ export const issueLabelPayload = z.object({
   }),
 });
 export const issuePayload = z.object({ ...acted, issue: z.object({ number: id, user: user.nullable() }) });
+export const closedIssuePayload = z.object({ ...acted, issue: z.object({ number: id }) });
 export const issueCommentPayload = z.object({
   ...acted,
   issue: z.object({ number: id, ...words, pull_request: z.object({}).nullish() }),

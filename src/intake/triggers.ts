@@ -3,6 +3,7 @@ import { parseCommands } from './command-grammar.ts';
 import { readCheckRun, readCheckSuite, readPush } from './read-branch-events.ts';
 import { ignored, lacking, type TriggerDecision, type Words } from './trigger-decision.ts';
 import {
+  closedIssuePayload,
   isBot,
   issueCommentPayload,
   issueLabelPayload,
@@ -17,9 +18,9 @@ export const reviewActions = ['opened', 'synchronize', 'reopened', 'ready_for_re
 
 /** The events of app.yml, with the actions that ask for something; a push has none. */
 export const handledEvents = {
-  pull_request: [...reviewActions, 'labeled'],
+  pull_request: [...reviewActions, 'labeled', 'closed'],
   issue_comment: ['created'],
-  issues: ['opened', 'labeled'],
+  issues: ['opened', 'labeled', 'closed'],
   push: null,
   check_suite: ['completed'],
   check_run: ['completed'],
@@ -42,10 +43,12 @@ export function readTrigger(event: string, payload: unknown, self: { readonly id
   }
   switch (handled) {
     case 'pull_request':
+      if (action === 'closed') return readClosed(payload, true);
       return action === 'labeled' ? readPullLabel(payload) : readPullRequest(payload);
     case 'issue_comment':
       return readComment(payload, self);
     case 'issues':
+      if (action === 'closed') return readClosed(payload, false);
       return action === 'labeled' ? readIssueLabel(payload) : readIssue(payload);
     case 'push':
       return readPush(payload);
@@ -68,6 +71,14 @@ function readPullRequest(payload: unknown): TriggerDecision {
     pull: data.pull_request.number,
     actor: sender.login,
   };
+}
+
+/** Whoever closes it, bots too: a merge queue, or one that sweeps up. */
+function readClosed(payload: unknown, isPull: boolean): TriggerDecision {
+  const { data, error } = (isPull ? pullRequestPayload : closedIssuePayload).safeParse(payload);
+  if (data === undefined) return lacking(error);
+  const { number } = 'pull_request' in data ? data.pull_request : data.issue;
+  return { kind: 'closed', repository: repositoryOf(data), number, isPull, actor: data.sender.login };
 }
 
 function readPullLabel(payload: unknown): TriggerDecision {

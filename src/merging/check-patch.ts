@@ -1,11 +1,11 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import { filesOfChecks, manifestOf } from '../domain/check-files.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { protectionBy } from '../domain/protection.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import { findCommands } from './find-commands.ts';
 import type { CheckedPatch, CheckPatchRequest, Verifier } from './port.ts';
-import { protectionBy } from './protection.ts';
 import { readPatch } from './read-patch.ts';
 import { restoreProtected } from './restore-protected.ts';
 

@@ -1,4 +1,5 @@
 import { type Candidate, type LeftOut, reportCode } from '../domain/candidate.ts';
+import { protectionBy } from '../domain/protection.ts';
 import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 import { ensurePatches } from './ensure-patches.ts';
@@ -6,7 +7,6 @@ import { openGround } from './ground.ts';
 import type { Integrator } from './integrate.ts';
 import { mergePatches } from './merge-patches.ts';
 import type { BaseRequest, IntegrateRowsRequest, MergePatch } from './port.ts';
-import { protectionBy } from './protection.ts';
 
 /** The artifact of that digest; null where it is lost. */
 type ReadArtifact = (digest: string) => Promise<Uint8Array | null>;
@@ -91,7 +91,8 @@ export function rowsBeneath(
 }
 
 function failed({ id, row, status, failure }: Subtask): LeftOut[] {
-  if (status === 'succeeded') return [];
+  // The rows that took the place of one that was split speak for it.
+  if (status === 'succeeded' || status === 'split') return [];
   const code = failure?.code ?? 'internal';
   const reason = failure?.detail ?? `it is ${status}`;
   return [{ subtaskId: id, row, code: reportCode(code), reason, against: null }];

@@ -1,6 +1,7 @@
 import type { PatchEntry, Refusal } from '../domain/patch.ts';
+import { pathGlob } from '../domain/path-glob.ts';
 import { changesScripts, type ProtectedKind, protectedPaths } from '../domain/protected-paths.ts';
-import { pathGlob, scopeMatcher } from './scope.ts';
+import { scopeMatcher } from './scope.ts';
 
 /** What a row may change. */
 export interface PatchPolicy {

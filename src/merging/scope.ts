@@ -1,4 +1,4 @@
-import picomatch from 'picomatch';
+import { pathGlob } from '../domain/path-glob.ts';
 import { literalWhereItExists } from '../domain/scope.ts';
 
 /**
@@ -25,10 +25,4 @@ export function scopeMatcher(
     .filter((write) => write !== '' && !files.has(write))
     .map((write) => pathGlob(literalWhereItExists(write, exists)));
   return (path) => literal.has(path) || matchers.some((matches) => matches(path));
-}
-
-/** A glob over paths: dots are no exception, `/` at its end means all below. */
-export function pathGlob(glob: string, options: { readonly nocase?: boolean } = {}) {
-  const whole = glob.endsWith('/') ? `${glob}**` : glob;
-  return picomatch(whole, { dot: true, nonegate: true, flags: options.nocase ? 'si' : 's' });
 }

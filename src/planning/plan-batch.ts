@@ -46,5 +46,13 @@ export async function planBatch(facts: BatchFacts): Promise<Plan> {
             issue.number,
           ),
         );
-  return { contract: fixContract(agreed.join('\n\n')), rows: [...rows, ...integrations] };
+  const serialReason = plans
+    .filter((plan) => plan.serialReason !== '')
+    .map((plan) => `#${plan.issue.number}: ${plan.serialReason}`)
+    .join('; ');
+  return {
+    contract: fixContract(agreed.join('\n\n')),
+    rows: [...rows, ...integrations],
+    ...(serialReason === '' ? {} : { serialReason }),
+  };
 }

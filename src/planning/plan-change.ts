@@ -9,6 +9,7 @@ import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { RepositoryRef, SubjectIssue, TaskKind } from '../domain/task.ts';
 import type { Mirror, Mirrors } from '../github/port.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { Checks } from './judge-parallel.ts';
 import { planBatch } from './plan-batch.ts';
 import { planFix } from './plan-fix.ts';
 import type { PlannedTask } from './plan-task.ts';
@@ -49,6 +50,12 @@ export function createChangePlanner(deps: {
   readonly plannerAgentFor: (config: AgentConfig) => PlannerAgent | null;
   /** Of a repository with that file; see {@link ProtectionOf}. */
   readonly protectionBy: (config: RepositoryConfig) => ProtectionOf;
+  /** The commands that check a commit. */
+  readonly checksOf: (
+    mirror: Mirror,
+    commit: string,
+    config: RepositoryConfig,
+  ) => Promise<readonly unknown[]>;
   readonly log: Pick<Logger, 'warn'>;
 }): ChangePlanner {
   return {
@@ -57,7 +64,8 @@ export function createChangePlanner(deps: {
       const agent =
         kind === 'triage' ? selectModelAgent(request.agents) : selectFixAgent(request.agents, config);
       if (kind === 'triage') return planned(planTriage({ subject, agent: agent.name, limits }), request, 0);
-      const files = await readTree(await deps.mirrors.open(request.repository), request, signal);
+      const mirror = await deps.mirrors.open(request.repository);
+      const files = await readTree(mirror, request, signal);
       signal.throwIfAborted();
       const planner = deps.plannerAgentFor(agent);
       const facts = {
@@ -68,6 +76,7 @@ export function createChangePlanner(deps: {
         limits,
         agent: agent.name,
         protection: deps.protectionBy(config),
+        checks: checksFound(config, await deps.checksOf(mirror, request.headSha, config)),
         propose: planner === null ? null : planner.propose,
         signal,
       };
@@ -82,6 +91,11 @@ export function createChangePlanner(deps: {
       return planned(await planFix({ ...facts, subject }), request, files.length);
     },
   };
+}
+
+function checksFound(config: RepositoryConfig, commands: readonly unknown[]): Checks {
+  if (commands.length > 0) return 'found';
+  return config.verify.commands === null ? 'none_found' : 'declined';
 }
 
 async function readTree(mirror: Mirror, request: ChangeRequest, signal: AbortSignal): Promise<string[]> {

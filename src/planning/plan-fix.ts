@@ -5,10 +5,13 @@ import type { Plan } from '../domain/matrix.ts';
 import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { fixContract } from './fix-contract.ts';
 import { fixRow, integrateRow } from './fix-rows.ts';
+import { joinRows } from './join-rows.ts';
+import { type Checks, whySerial } from './judge-parallel.ts';
 import { listFiles } from './list-files.ts';
 import { proposePlan } from './propose-plan.ts';
 import { quoteInstruction, quoteSubject, type SubjectText } from './quote-subject.ts';
 import { shardRepository } from './shard-repository.ts';
+import type { ValidRow } from './validate-plan.ts';
 
 export interface FixFacts {
   readonly taskId: string;
@@ -22,6 +25,7 @@ export interface FixFacts {
   /** Name of the agent that writes. */
   readonly agent: string;
   readonly protection: ProtectionOf;
+  readonly checks: Checks;
   /** Null: no model plans; the repository is cut by its packages. */
   readonly propose: PlannerAgent['propose'] | null;
   readonly signal: AbortSignal;
@@ -54,13 +58,25 @@ export async function planFix(facts: FixFacts): Promise<Plan> {
   const background = [quoteInstruction(facts.instruction), quoteSubject(facts.subject)]
     .filter((text) => text !== '')
     .join('\n\n');
-  const rows = (valid?.rows ?? shardRepository(files, maxRows)).map((row) =>
+  const judged = valid === null ? null : judgeRows(valid, facts);
+  const rows = (judged?.rows ?? shardRepository(files, maxRows)).map((row) =>
     fixRow(row, { agent: facts.agent, limits, background, issue: null }),
   );
   return {
     contract: fixContract(valid?.contract ?? ''),
     rows: [...rows, integrateRow([...rows.keys()], limits)],
+    ...(judged === null || judged.serialReason === '' ? {} : { serialReason: judged.serialReason }),
   };
+}
+
+/** The rows of a model's plan, or the one row they become where they should not run side by side. */
+export function judgeRows(
+  plan: { readonly rows: readonly ValidRow[]; readonly serialReason: string },
+  { files, checks }: Pick<FixFacts, 'files' | 'checks'>,
+): { readonly rows: readonly ValidRow[]; readonly serialReason: string } {
+  const serialReason = whySerial(plan.rows, { given: plan.serialReason, checks });
+  const join = serialReason !== '' && plan.rows.length > 1;
+  return { rows: join ? [joinRows(plan.rows, files)] : plan.rows, serialReason };
 }
 
 /** Title and body as the planner is given them; fenced where they are put into a prompt. */

@@ -1,11 +1,11 @@
 import Bottleneck from 'bottleneck';
 import { type FailureCode, PatchfleetError } from '../domain/failure.ts';
+import { pathsThatExist, scopeOf } from '../domain/scope-overlap.ts';
 import type { SubjectIssue } from '../domain/task.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { listFiles } from './list-files.ts';
-import { type FixFacts, subjectText } from './plan-fix.ts';
+import { type FixFacts, judgeRows, subjectText } from './plan-fix.ts';
 import { proposePlan } from './propose-plan.ts';
-import { pathsThatExist, scopeOf } from './scope-overlap.ts';
 import type { ValidRow } from './validate-plan.ts';
 
 /** Issues planned at once. */
@@ -20,6 +20,8 @@ export interface IssuePlan {
   readonly issue: SubjectIssue;
   readonly contract: string;
   readonly rows: readonly ValidRow[];
+  /** Why the issue is one row where it might have been several; mostly empty. */
+  readonly serialReason: string;
 }
 
 /** What says nothing about the issue it happened to: the next one would meet it as well. */
@@ -88,7 +90,8 @@ async function planIssue(issue: SubjectIssue, facts: BatchFacts, listing: string
     },
     { files: facts.files, maxRows, protection: facts.protection },
   );
-  return 'rows' in proposed ? { issue, ...proposed } : planWhole(issue, facts);
+  if (!('rows' in proposed)) return planWhole(issue, facts);
+  return { issue, contract: proposed.contract, ...judgeRows(proposed, facts) };
 }
 
 /** Without a plan that holds, the issue is one row that may write anything, and so runs by itself. */
@@ -104,7 +107,7 @@ function planWhole(issue: SubjectIssue, { files }: BatchFacts): IssuePlan {
     verification: 'The checks of the repository pass, and what the issue describes no longer happens.',
     scope: scopeOf(writes, files, pathsThatExist(files)),
   };
-  return { issue, contract: '', rows: [whole] };
+  return { issue, contract: '', rows: [whole], serialReason: '' };
 }
 
 function goalOf(issue: SubjectIssue): string {

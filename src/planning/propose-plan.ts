@@ -4,7 +4,12 @@ import { type PlanFacts, type ValidRow, validatePlan } from './validate-plan.ts'
 
 /** A plan of the model that holds, or why there is none. */
 export type Proposed =
-  | { readonly contract: string; readonly rows: readonly ValidRow[] }
+  | {
+      readonly contract: string;
+      readonly rows: readonly ValidRow[];
+      /** Why the planner would not have them run side by side; mostly empty. */
+      readonly serialReason: string;
+    }
   | { readonly faults: readonly string[] };
 
 /**
@@ -20,13 +25,17 @@ export async function proposePlan(
   const first = await readable(() => propose(request, null, []));
   if ('faults' in first) return first;
   const checked = validatePlan(first.proposal, { ...facts, collisions: 'fault' });
-  if ('rows' in checked) return { contract: first.proposal.contract, rows: checked.rows };
+  if ('rows' in checked) return proposed(first.proposal, checked.rows);
 
   const second = await readable(() => propose(request, first.proposal, checked.faults));
   // An answer that cannot be read leaves the first plan, which may want nothing but an order.
   const proposal = 'faults' in second ? first.proposal : second.proposal;
   const again = validatePlan(proposal, { ...facts, collisions: 'order' });
-  return 'rows' in again ? { contract: proposal.contract, rows: again.rows } : again;
+  return 'rows' in again ? proposed(proposal, again.rows) : again;
+}
+
+function proposed(proposal: PlanProposal, rows: readonly ValidRow[]): Proposed {
+  return { contract: proposal.contract, rows, serialReason: proposal.serial_reason ?? '' };
 }
 
 async function readable(

@@ -1,4 +1,4 @@
-import { type Scope, scopesOverlap } from './scope-overlap.ts';
+import { type Scope, scopesOverlap } from '../domain/scope-overlap.ts';
 
 /** The order of rows: which come after which, and which would get in each other's way. */
 

@@ -1,6 +1,6 @@
+import { pathsThatExist, scopeOf } from '../domain/scope-overlap.ts';
 import { isManifest, packagesOf } from './packages.ts';
 import { orderCollisions } from './row-order.ts';
-import { pathsThatExist, scopeOf } from './scope-overlap.ts';
 import type { ValidRow } from './validate-plan.ts';
 
 /** Rows for a request that no model planned: the repository is cut by its packages. */

@@ -1,8 +1,9 @@
 import type { PlanProposal } from '../agents/port.ts';
 import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { isGlob, literalWhereItExists } from '../domain/scope.ts';
+import { pathsThatExist, type Scope, scopeOf } from '../domain/scope-overlap.ts';
+import { spellingFault } from '../domain/scope-pattern.ts';
 import { collisions, findCycle, orderCollisions } from './row-order.ts';
-import { pathsThatExist, type Scope, scopeOf } from './scope-overlap.ts';
 
 /** What a proposed plan is held against. */
 export interface PlanFacts {
@@ -101,16 +102,8 @@ function patternFault(
 ): string | null {
   const name = shown(pattern);
   if (pattern.trim() === '') return 'writes has an empty pattern';
-  if (pattern.startsWith('/') || /^[A-Za-z]:[\\/]/.test(pattern))
-    return `${name} is absolute; paths are relative to the root of the repository`;
-  const segments = pattern.split('/');
-  if (segments.includes('..')) return `${name} has "..": it must stay in the repository`;
-  if (segments.slice(0, -1).includes('') || segments.includes('.'))
-    return `${name} has an empty or "." segment`;
-  if (segments.some((segment) => segment.toLowerCase() === '.git'))
-    return `${name} is in .git, which is no part of the repository`;
-  if (pattern.startsWith('!')) return `${name} is a negation; name what may be written instead`;
-  if (pattern.includes('\0')) return `${name} has a NUL character`;
+  const spelling = spellingFault(pattern);
+  if (spelling !== null) return `${name} ${spelling}`;
   const isDirectory = existing.has(pattern) && !set.has(pattern);
   if (isDirectory) return `${name} is a directory; for all files in it write ${shown(`${pattern}/**`)}`;
   // A directory's slash is a glob as well.

@@ -69,7 +69,8 @@ async function giveUp(
   tries: number,
   error: unknown,
 ): Promise<void> {
-  const { code, detail } = toFailure(error);
+  const failure = toFailure(error);
+  const { code, detail } = failure;
   const unpublished = (await store.publications.ofTask(task.id))
     .filter(({ status }) => status !== 'done')
     .map(({ key }) => key);
@@ -82,5 +83,5 @@ async function giveUp(
     detail: { what, outcome: task.outcome, unpublished, tries, reason },
   });
   log.error({ err: error, task: task.id, what, unpublished, tries }, 'publishing was given up');
-  await store.tasks.finish(task.id);
+  await store.tasks.giveUpPublishing(task.id, failure, { outcome: task.outcome, unpublished, tries });
 }

@@ -10,6 +10,7 @@ export interface Queue {
    * reconciler. `id`: delivery for `admit`, attempt for `run`, else task.
    */
   enqueue(kind: Exclude<JobKind, 'run'>, id: string, options?: JobOptions): Promise<void>;
+  /** Wakes a worker: an attempt was queued. Which one it takes is decided by the rows. */
   enqueueRun(attemptId: string, repositoryId: number, options?: JobOptions): Promise<void>;
 }
 

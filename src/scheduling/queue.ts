@@ -8,7 +8,6 @@ import {
   Worker,
 } from 'bullmq';
 import { Redis } from 'ioredis';
-import { createGate } from '../domain/gate.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { JobKind, JobOptions, Queue } from './port.ts';
 
@@ -38,7 +37,7 @@ export interface QueueSettings {
 export type JobHandler = (id: string, signal: AbortSignal) => Promise<void>;
 
 export interface JobQueue extends Queue {
-  /** Takes jobs of that kind, `concurrency` at once in this process (for `run`: over all queue shards). */
+  /** Takes jobs of that kind, `concurrency` at once in this process (for `run`: of each queue shard). */
   work(kind: JobKind, concurrency: number, handler: JobHandler): Promise<void>;
   /** Jobs that wait, by queue name. */
   depth(): Promise<Record<string, number>>;
@@ -173,35 +172,9 @@ export async function createQueue(settings: QueueSettings): Promise<JobQueue> {
       add(`run-${queueShardOf(repositoryId, queueShards)}`, attemptId, options),
 
     work: async (kind, concurrency, handler) => {
-      if (kind !== 'run') {
-        await start(kind, concurrency, handler).waitUntilReady();
-        return;
-      }
-      // One bound over all queue shards. Each worker may take what is free besides what it runs, so that it
-      // leaves the rest to other processes; the gate holds what two workers took at the same moment.
-      const gate = createGate(concurrency);
-      const shards: { worker: Worker; active: number }[] = [];
-      const share = () => {
-        const free = concurrency - shards.reduce((sum, shard) => sum + shard.active, 0);
-        for (const shard of shards) shard.worker.concurrency = Math.max(1, shard.active + free);
-      };
-      for (let index = 0; index < queueShards; index += 1) {
-        const shard: { worker: Worker; active: number } = {
-          active: 0,
-          worker: start(`run-${index}`, concurrency, async (id, signal) => {
-            shard.active += 1;
-            share();
-            try {
-              await gate(signal, () => handler(id, signal));
-            } finally {
-              shard.active -= 1;
-              share();
-            }
-          }),
-        };
-        shards.push(shard);
-      }
-      await Promise.all(shards.map((shard) => shard.worker.waitUntilReady()));
+      const names =
+        kind === 'run' ? Array.from({ length: queueShards }, (_, index) => `run-${index}`) : [kind];
+      await Promise.all(names.map((name) => start(name, concurrency, handler).waitUntilReady()));
     },
 
     depth: async () => {

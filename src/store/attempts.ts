@@ -1,39 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { turnsStand } from '../domain/resume.ts';
+import { dropCheckpoints } from './checkpoints.ts';
+import { type ClaimLimits, claimNext, defaultClaimLimits } from './claim-next.ts';
 import type { Database, Executor } from './database.ts';
-import type { Attempts, Claim, NewArtifact } from './port.ts';
+import type { Attempt, Attempts, Claim, NewArtifact } from './port.ts';
 import { artifacts, attempts, subtasks, tasks } from './schema.ts';
 import { storeResult } from './store-result.ts';
 
 /** Attempts and their results, fenced by epoch: what a worker writes counts only while its claim stands. */
-export function createAttempts(db: Database): Attempts {
+export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimLimits): Attempts {
   return {
-    claim: (attemptId, worker) =>
-      db.transaction(async (tx) => {
-        const now = new Date();
-        const [attempt] = await tx
-          .update(attempts)
-          .set({
-            status: 'running',
-            epoch: sql`${attempts.epoch} + 1`,
-            worker,
-            claimedAt: now,
-            heartbeatAt: now,
-            containerId: null,
-            agentStartedAt: null,
-          })
-          // One whose worker died is lost first, which counts the death; see store/due.ts.
-          .where(and(eq(attempts.id, attemptId), eq(attempts.status, 'queued')))
-          .returning();
-        if (attempt === undefined) return null;
-        const [row] = await tx
-          .select({ subtask: subtasks, task: tasks })
-          .from(subtasks)
-          .innerJoin(tasks, eq(tasks.id, subtasks.taskId))
-          .where(eq(subtasks.id, attempt.subtaskId));
-        if (row === undefined) throw new Error(`attempt ${attemptId} has no subtask`);
-        return { claim: { attemptId, epoch: attempt.epoch }, attempt, ...row };
-      }),
+    claim: async (attemptId, worker) => {
+      const attempt = await mark(db, attemptId, worker);
+      return attempt === null ? null : await load(db, attempt);
+    },
+
+    claimNext: async (worker, room) => {
+      const attempt = await claimNext(db, limits, worker, room, (tx, id) => mark(tx, id, worker));
+      return attempt === null ? null : await load(db, attempt);
+    },
 
     heartbeat: async (claim) => {
       const rows = await db
@@ -56,21 +42,18 @@ export function createAttempts(db: Database): Attempts {
 
     succeed: (claim, result) =>
       db.transaction(async (tx) => {
-        const attempt = await end(tx, claim, { status: 'succeeded', turns: result.turns });
+        const { summary, turns, refused = 0, requested = [] } = result;
+        const attempt = await end(tx, claim, { status: 'succeeded', turns, requested: [...requested] });
         if (attempt === null) return false;
+        // It stays `running`: whether it is over is decided by `advance`.
         const [subtask] = await tx
           .update(subtasks)
-          .set({
-            status: 'succeeded',
-            finishedAt: new Date(),
-            failure: null,
-            summary: result.summary,
-            refused: result.refused ?? 0,
-          })
+          .set({ failure: null, summary, refused })
           .where(eq(subtasks.id, attempt.subtaskId))
           .returning({ agent: subtasks.agent });
         await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        if (result.turns > 0) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 
@@ -84,9 +67,11 @@ export function createAttempts(db: Database): Attempts {
           .set({ failures: sql`${subtasks.failures} + 1`, failure })
           .where(eq(subtasks.id, attempt.subtaskId));
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, kept);
+        if (!turnsStand(failure.code)) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 
+    // It keeps its place: it has waited since it was queued.
     release: async (claim) => {
       await db
         .update(attempts)
@@ -95,7 +80,6 @@ export function createAttempts(db: Database): Attempts {
           worker: null,
           containerId: null,
           agentStartedAt: null,
-          queuedAt: new Date(),
         })
         .where(held(claim));
     },
@@ -108,6 +92,35 @@ export function createAttempts(db: Database): Attempts {
       return row !== undefined;
     },
   };
+}
+
+/** Null unless the attempt is queued. One whose worker died is lost first, which counts the death; see `due.ts`. */
+async function mark(db: Executor, attemptId: string, worker: string): Promise<Attempt | null> {
+  const now = new Date();
+  const [attempt] = await db
+    .update(attempts)
+    .set({
+      status: 'running',
+      epoch: sql`${attempts.epoch} + 1`,
+      worker,
+      claimedAt: now,
+      heartbeatAt: now,
+      containerId: null,
+      agentStartedAt: null,
+    })
+    .where(and(eq(attempts.id, attemptId), eq(attempts.status, 'queued')))
+    .returning();
+  return attempt ?? null;
+}
+
+async function load(db: Executor, attempt: Attempt) {
+  const [row] = await db
+    .select({ subtask: subtasks, task: tasks })
+    .from(subtasks)
+    .innerJoin(tasks, eq(tasks.id, subtasks.taskId))
+    .where(eq(subtasks.id, attempt.subtaskId));
+  if (row === undefined) throw new Error(`attempt ${attempt.id} has no subtask`);
+  return { claim: { attemptId: attempt.id, epoch: attempt.epoch }, attempt, ...row };
 }
 
 function held(claim: Claim) {

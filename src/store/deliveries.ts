@@ -1,5 +1,6 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
+import { bury } from './dead-letters.ts';
 import type { Deliveries } from './port.ts';
 import { deliveries } from './schema.ts';
 
@@ -29,6 +30,20 @@ export function createDeliveries(db: Database): Deliveries {
         .returning({ attempts: deliveries.attempts });
       return row?.attempts ?? 0;
     },
+
+    giveUp: (id, failure) =>
+      db.transaction(async (tx) => {
+        const reason = `${failure.code}: ${failure.detail}`.slice(0, 2000).toWellFormed();
+        const [row] = await tx
+          .update(deliveries)
+          .set({ status: 'failed', reason, settledAt: sql`now()` })
+          .where(and(eq(deliveries.id, id), eq(deliveries.status, 'received')))
+          .returning();
+        if (row === undefined) return;
+        const { event, action, attempts: tries, receivedAt, body } = row;
+        const detail = { event, action, tries, receivedAt, bytes: Buffer.byteLength(body) };
+        await bury(tx, { kind: 'delivery', ref: id, taskId: null, failure, detail });
+      }),
 
     // Two replicas may admit one delivery at once: what the first settled stays.
     async settle(id, status, reason) {

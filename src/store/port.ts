@@ -3,16 +3,19 @@ import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { RequestedRow } from '../domain/fork.ts';
-import type { Action, GraphRow } from '../domain/graph.ts';
+import type { Action, GraphState } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
+import type { EarlierAttempt, KeptRun } from '../domain/resume.ts';
 import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationReport } from '../domain/verification.ts';
-import type { BudgetLedger } from '../inference/port.ts';
+import type { BudgetLedger, ModelMessage } from '../inference/port.ts';
+import type { Room } from './claim-next.ts';
 import type {
   artifacts,
   attempts,
   candidates,
+  deadLetters,
   deliveries,
   findings,
   patches,
@@ -39,12 +42,15 @@ export interface Store {
   readonly deliveries: Deliveries;
   readonly tasks: Tasks;
   readonly attempts: Attempts;
+  readonly workers: Workers;
+  readonly checkpoints: Checkpoints;
   readonly graphs: Graphs;
   readonly views: Views;
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
   readonly audit: Audit;
+  readonly deadLetters: DeadLetters;
   readonly due: DueWork;
   /**
    * Runs `work` while holding a lock of that name over all replicas; waits for it. The lock is a session
@@ -64,7 +70,9 @@ export interface Deliveries {
   get(id: string): Promise<Delivery | null>;
   /** Counts a try of admission and returns how many there were, this one included. */
   begin(id: string): Promise<number>;
-  settle(id: string, status: 'admitted' | 'ignored' | 'failed', reason: string | null): Promise<void>;
+  settle(id: string, status: 'admitted' | 'ignored', reason: string | null): Promise<void>;
+  /** Settles it as `failed`, and keeps it as a dead letter. */
+  giveUp(id: string, failure: Failure): Promise<void>;
 }
 
 export type NewTask = Pick<
@@ -105,7 +113,7 @@ export interface Tasks {
   heldIn(repositoryId: number): Promise<Task[]>;
   /**
    * Settles an open task: outcome set, phase `publishing`, open subtasks and live attempts cancelled, all
-   * in one transaction. False when it was settled already.
+   * in one transaction. False when it was settled already. Failed as a whole, it is kept as a dead letter.
    */
   settle(id: string, outcome: TaskOutcome, failure: Failure | null): Promise<boolean>;
   /** Counts a try of planning and returns how many there were; null when the task is not in `planning`. */
@@ -138,8 +146,10 @@ export interface Tasks {
   pausePublishing(seen: Pick<Task, 'id' | 'phase' | 'publishTries'>, after: Date): Promise<boolean>;
   /** A publish succeeded: the next failure is the first again. */
   resumePublishing(id: string): Promise<void>;
-  /** `publishing -> finished`, once everything was published, or was given up. */
+  /** `publishing -> finished`, once everything was published. */
   finish(id: string): Promise<void>;
+  /** The same where publishing as a whole was given up, which is kept as a dead letter. */
+  giveUpPublishing(id: string, failure: Failure, detail: Record<string, unknown>): Promise<void>;
 }
 
 /** A claim on an attempt; every later write carries it and is refused when the epoch moved on. */
@@ -154,16 +164,73 @@ export interface Attempts {
     attemptId: string,
     worker: string,
   ): Promise<{ claim: Claim; attempt: Attempt; subtask: Subtask; task: Task } | null>;
+  /**
+   * Takes the queued attempt that comes next for that worker; see `store/claim-next.ts`. Null: there is none for it
+   * now, since nothing is queued, or limits or its room do not let it.
+   */
+  claimNext(worker: string, room: Room): ReturnType<Attempts['claim']>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */
   started(claim: Claim, containerId: string): Promise<boolean>;
-  /** Stores findings and result in one transaction. False: refused by epoch, nothing was stored. */
+  /**
+   * Stores the result in one transaction, in place of what an earlier run of the subtask gave. The subtask stays
+   * `running`: what it means for the graph is decided by {@link Graphs.advance}. False: refused by epoch, nothing was
+   * stored.
+   */
   succeed(claim: Claim, result: AttemptResult): Promise<boolean>;
   fail(claim: Claim, failure: Failure, artifacts: readonly NewArtifact[]): Promise<boolean>;
   /** The worker gives the attempt back unharmed (it is shutting down). */
   release(claim: Claim): Promise<void>;
   isLive(attemptId: string): Promise<boolean>;
+}
+
+export interface Workers {
+  /**
+   * A worker's sign of life. Answers which of its claims are gone (cancelled, lost, taken), and whether an attempt has
+   * been queued for `waitingMs` and longer.
+   */
+  look(
+    worker: string,
+    at: { readonly capacity: number; readonly claims: readonly Claim[]; readonly waitingMs: number },
+  ): Promise<{ gone: string[]; waiting: boolean }>;
+  /** The worker stops as told. */
+  leave(worker: string): Promise<void>;
+  /** Drops the workers without a sign of life for that long. */
+  forget(silentMs: number): Promise<void>;
+}
+
+/** A turn of an agent that is over: every call of it is answered. */
+export interface KeptTurn {
+  /** 1-based. */
+  readonly turn: number;
+  /** What it added to the conversation, in order. */
+  readonly messages: readonly ModelMessage[];
+  /** Prompt and completion tokens it cost. */
+  readonly tokens: number;
+}
+
+/** Where the agent of a subtask stands: all turns from the first on, in order. */
+export interface Checkpoint extends KeptRun {
+  readonly turns: readonly KeptTurn[];
+  /** `git diff --binary` of the workspace after the last turn, against its snapshot; null: it was never changed. */
+  readonly patch: Uint8Array | null;
+  readonly earlier: EarlierAttempt | null;
+}
+
+export interface Checkpoints {
+  /**
+   * Keeps a turn, in one statement. `patch`: null where the workspace is as it was after the turn before. False:
+   * the claim is gone, nothing was written, stop.
+   */
+  save(
+    claim: Claim,
+    turn: KeptTurn & { readonly beginning: string; readonly patch: Uint8Array | null },
+  ): Promise<boolean>;
+  /** Null: nothing was kept, or not all of one run. */
+  load(subtaskId: string): Promise<Checkpoint | null>;
+  /** The row begins anew. Does nothing where the claim is gone. */
+  clear(claim: Claim): Promise<void>;
 }
 
 /** What an attempt gave: the parts its kind of work has. */
@@ -177,20 +244,25 @@ export interface AttemptResult {
   readonly patch?: Omit<PatchRow, 'subtaskId' | 'taskId'>;
   readonly candidate?: Candidate;
   readonly triage?: Triage;
+  /** Rows its agent asks for. */
   readonly requested?: readonly RequestedRow[];
 }
 
 export interface Graphs {
   /**
-   * Locks the task, reads its graph, asks `decide`, and applies the answer, all in one transaction. Null when
-   * the task is not running. The caller enqueues what `started` names; a crash in between is the reconciler's.
+   * Locks the task, reads its open ends, asks `decide`, and applies the answer, again until nothing is left to
+   * decide, all in one transaction. Null when the task is not running. The caller enqueues what `started` names; a
+   * crash in between is the reconciler's.
    */
-  advance(
-    taskId: string,
-    decide: (rows: readonly GraphRow[], now: number) => readonly Action[],
-  ): Promise<Advanced | null>;
+  advance(taskId: string, scheduler: Scheduler): Promise<Advanced | null>;
   /** Subtasks that one depends on, directly or through others. */
   ancestors(subtaskId: string): Promise<string[]>;
+}
+
+export interface Scheduler {
+  /** Attempts of the task that may be live at once. */
+  parallel(task: Task): number;
+  decide(state: GraphState, now: number): readonly Action[];
 }
 
 export interface Advanced {
@@ -235,7 +307,7 @@ export interface Publications {
     key: string,
     result: Partial<Pick<Publication, 'githubId' | 'url' | 'fingerprint' | 'detail'>>,
   ): Promise<void>;
-  /** Given up for good. */
+  /** Given up for good, and kept as a dead letter. */
   fail(key: string, failure: Failure): Promise<void>;
 }
 
@@ -244,6 +316,23 @@ export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
   put(key: string, report: VerificationReport): Promise<void>;
+}
+
+export type DeadLetter = typeof deadLetters.$inferSelect;
+export type LetterAttempt = Attempt & { readonly artifacts: readonly Artifact[] };
+
+/** What failed for good; see `dead_letters`. */
+export interface DeadLetters {
+  /** Those that nobody settled, newest first. */
+  list(): Promise<(DeadLetter & { readonly task: Task | null })[]>;
+  /** Those whose id begins so, settled ones too; two at most. */
+  find(prefix: string): Promise<(DeadLetter & { readonly task: Task | null })[]>;
+  /** Attempts of a subtask by number, with what they left. */
+  attempts(subtaskId: string): Promise<LetterAttempt[]>;
+  /** Puts it back to where it is due again, in one transaction. Null: done, else why it cannot be. */
+  retry(id: string): Promise<string | null>;
+  /** Nobody will look at it again. False: it was settled already. */
+  drop(id: string): Promise<boolean>;
 }
 
 export interface Audit {

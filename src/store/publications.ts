@@ -1,5 +1,6 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
+import { bury, settleLetter } from './dead-letters.ts';
 import type { Publications } from './port.ts';
 import { publications } from './schema.ts';
 
@@ -32,15 +33,26 @@ export function createPublications(db: Database): Publications {
         return before;
       }),
 
-    done: async (key, result) => {
-      await db
-        .update(publications)
-        .set({ ...result, status: 'done', failure: null, sentAt: sql`now()` })
-        .where(eq(publications.key, key));
-    },
+    done: (key, result) =>
+      db.transaction(async (tx) => {
+        await tx
+          .update(publications)
+          .set({ ...result, status: 'done', failure: null, sentAt: sql`now()` })
+          .where(eq(publications.key, key));
+        await settleLetter(tx, 'publication', key);
+      }),
 
-    fail: async (key, failure) => {
-      await db.update(publications).set({ status: 'failed', failure }).where(eq(publications.key, key));
-    },
+    fail: (key, failure) =>
+      db.transaction(async (tx) => {
+        const [row] = await tx
+          .update(publications)
+          .set({ status: 'failed', failure })
+          .where(eq(publications.key, key))
+          .returning();
+        if (row === undefined) return;
+        const { kind, taskId, githubId, url, sentAt } = row;
+        const detail = { kind, githubId, url, sentAt, ...row.detail };
+        await bury(tx, { kind: 'publication', ref: key, taskId, failure, detail });
+      }),
   };
 }

@@ -11,3 +11,4 @@ export * from './schema/publications.ts';
 export * from './schema/result-index.ts';
 export * from './schema/results.ts';
 export * from './schema/tasks.ts';
+export * from './schema/workers.ts';

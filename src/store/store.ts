@@ -1,7 +1,10 @@
 import { createAttempts } from './attempts.ts';
 import { createAudit } from './audit.ts';
 import { createBudgetLedger } from './budget-ledger.ts';
+import { createCheckpoints } from './checkpoints.ts';
+import type { ClaimLimits } from './claim-next.ts';
 import type { OpenDatabase } from './database.ts';
+import { createDeadLetters } from './dead-letters.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
 import { createGraphs } from './graphs.ts';
@@ -11,11 +14,12 @@ import { createPublications } from './publications.ts';
 import { createTasks } from './tasks.ts';
 import { createVerifications } from './verifications.ts';
 import { createViews } from './views.ts';
+import { createWorkers } from './workers.ts';
 
-/** The store over an open database. `taskTokens`: the token budget of a task. */
+/** The store over an open database. `taskTokens`: the token budget of a task. `claims`: by default those of the operator file. */
 export function createStore(
   database: OpenDatabase,
-  options: { taskTokens: number; onError: (error: Error) => void },
+  options: { taskTokens: number; claims?: ClaimLimits; onError: (error: Error) => void },
 ): Store {
   const { db } = database;
   // Locks hold a connection while their work runs, which wants others: they have a pool of their own.
@@ -24,13 +28,16 @@ export function createStore(
   return {
     deliveries: createDeliveries(db),
     tasks: createTasks(db),
-    attempts: createAttempts(db),
+    attempts: createAttempts(db, options.claims),
+    workers: createWorkers(db),
+    checkpoints: createCheckpoints(db),
     graphs: createGraphs(db),
     views: createViews(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
     ledger: createBudgetLedger(db, options.taskTokens),
     audit: createAudit(db),
+    deadLetters: createDeadLetters(db),
     due: createDueWork(db),
     withLock: async (name, work) => {
       const result = await underLock(lockPool, name, true, async () => ({ value: await work() }));

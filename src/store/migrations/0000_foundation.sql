@@ -253,6 +253,13 @@ CREATE TABLE "tasks" (
 	CONSTRAINT "tasks_key_unique" UNIQUE("key")
 );
 --> statement-breakpoint
+CREATE TABLE "workers" (
+	"name" text PRIMARY KEY NOT NULL,
+	"capacity" integer NOT NULL,
+	"started_at" timestamp with time zone DEFAULT now() NOT NULL,
+	"seen_at" timestamp with time zone DEFAULT now() NOT NULL
+);
+--> statement-breakpoint
 ALTER TABLE "artifacts" ADD CONSTRAINT "artifacts_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "artifacts" ADD CONSTRAINT "artifacts_attempt_id_attempts_id_fk" FOREIGN KEY ("attempt_id") REFERENCES "public"."attempts"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "attempts" ADD CONSTRAINT "attempts_task_id_tasks_id_fk" FOREIGN KEY ("task_id") REFERENCES "public"."tasks"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
@@ -288,7 +295,8 @@ CREATE INDEX "result_index_family" ON "result_index" USING btree ("family","crea
 CREATE INDEX "findings_task" ON "findings" USING btree ("task_id");--> statement-breakpoint
 CREATE INDEX "dependencies_on" ON "dependencies" USING btree ("depends_on");--> statement-breakpoint
 CREATE INDEX "subtasks_running" ON "subtasks" USING btree ("task_id") WHERE "subtasks"."status" = 'running';--> statement-breakpoint
-CREATE INDEX "subtasks_ready" ON "subtasks" USING btree ("task_id","unmet","path" DESC NULLS LAST) WHERE "subtasks"."status" = 'waiting';--> statement-breakpoint
+CREATE INDEX "subtasks_ready" ON "subtasks" USING btree ("task_id","unmet","path" DESC NULLS LAST,"row") WHERE "subtasks"."status" = 'waiting';--> statement-breakpoint
+CREATE INDEX "subtasks_pausing" ON "subtasks" USING btree ("task_id","not_before") WHERE "subtasks"."status" = 'waiting' and "subtasks"."not_before" is not null;--> statement-breakpoint
 CREATE INDEX "tasks_open" ON "tasks" USING btree ("phase") WHERE "tasks"."phase" <> 'finished';--> statement-breakpoint
 CREATE INDEX "tasks_head" ON "tasks" USING btree ("repository_id","head_sha");--> statement-breakpoint
 CREATE INDEX "tasks_pull" ON "tasks" USING btree ("repository_id","number");

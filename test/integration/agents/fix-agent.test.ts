@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFixer } from '../../../src/agents/create-agent.ts';
 import type { MatrixRow } from '../../../src/domain/matrix.ts';
-import { protectionBy } from '../../../src/merging/protection.ts';
+import { protectionBy } from '../../../src/domain/protection.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { createLocalSandbox } from '../../support/local-sandbox.ts';
 import type { BehaviourInput } from '../../support/model/behaviour.ts';

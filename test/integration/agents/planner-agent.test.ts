@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFixer, createPlannerAgent } from '../../../src/agents/create-agent.ts';
-import { protectionBy } from '../../../src/merging/protection.ts';
+import { protectionBy } from '../../../src/domain/protection.ts';
 import { planFix } from '../../../src/planning/plan-fix.ts';
 import { createLocalSandbox } from '../../support/local-sandbox.ts';
 import type { BehaviourInput } from '../../support/model/behaviour.ts';

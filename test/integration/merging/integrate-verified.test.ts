@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { protectionBy } from '../../../src/domain/protection.ts';
 import { createIntegrator } from '../../../src/merging/integrate.ts';
 import type { MergePatch } from '../../../src/merging/port.ts';
-import { protectionBy } from '../../../src/merging/protection.ts';
 import { never } from '../sandbox/docker-setting.ts';
 import { createMergingSetting, type MergingSetting, manifest } from './merging-setting.ts';
 

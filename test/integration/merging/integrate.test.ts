@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { protectionBy } from '../../../src/domain/protection.ts';
 import { createIntegrator } from '../../../src/merging/integrate.ts';
 import type { IntegrationRequest } from '../../../src/merging/integration-request.ts';
 import type { Verifier } from '../../../src/merging/port.ts';
-import { protectionBy } from '../../../src/merging/protection.ts';
 import { createGitSetting, type Files, type GitSetting } from './merging-setting.ts';
 
 /** Merging with a real git; verifying is a question to the tree, so that many cases are cheap. */

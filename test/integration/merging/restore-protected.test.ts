@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { protectionBy } from '../../../src/merging/protection.ts';
+import { protectionBy } from '../../../src/domain/protection.ts';
 import { restoreProtected } from '../../../src/merging/restore-protected.ts';
 import { createMergingSetting, type Files, type MergingSetting, manifest } from './merging-setting.ts';
 

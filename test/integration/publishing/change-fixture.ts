@@ -141,7 +141,7 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
       verifications: 1,
     };
     const [known] = await db.select().from(candidates).where(eq(candidates.subtaskId, id));
-    const values = { subtaskId: id, taskId: task.id, candidate, rounds: (known?.rounds ?? 0) + 1 };
+    const values = { subtaskId: id, taskId: task.id, candidate, rounds: known?.rounds ?? 1 };
     await db
       .insert(candidates)
       .values(values)

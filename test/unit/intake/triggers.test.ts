@@ -35,6 +35,17 @@ describe('triggers', () => {
     });
   });
 
+  it('the closing of a pull request or an issue ends what is open for it, whoever closed it', () => {
+    const bot = { login: 'queue[bot]', type: 'Bot' };
+    const closed = { kind: 'closed', repository: ref, number: 3, actor: 'queue[bot]' };
+    expect(readTrigger('pull_request', pull('closed', { sender: bot }), self)).toEqual({
+      ...closed,
+      isPull: true,
+    });
+    const issue = { action: 'closed', ...common, sender: bot, issue: { number: 3 } };
+    expect(readTrigger('issues', issue, self)).toEqual({ ...closed, isPull: false });
+  });
+
   it('a comment with commands asks for them, on pull requests and issues', () => {
     const expected = {
       kind: 'commands',
@@ -169,8 +180,8 @@ describe('triggers', () => {
     [
       'another action',
       'pull_request',
-      pull('closed'),
-      'pull_request with the action closed asks for nothing',
+      pull('edited'),
+      'pull_request with the action edited asks for nothing',
     ],
     ['no action', 'pull_request', {}, 'pull_request with the action (none) asks for nothing'],
     ['no payload', 'pull_request', null, 'pull_request with the action (none) asks for nothing'],
@@ -292,7 +303,11 @@ describe('triggers', () => {
       }
     }
     expect([...new Set(asking)].sort()).toEqual(
-      [...reviewActions.map((action) => `pull_request ${action} pull_request`), 'push undefined push'].sort(),
+      [
+        ...reviewActions.map((action) => `pull_request ${action} pull_request`),
+        'pull_request closed closed',
+        'push undefined push',
+      ].sort(),
     );
   });
 });

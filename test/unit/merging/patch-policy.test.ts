@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { PatchEntry } from '../../../src/domain/patch.ts';
+import { pathGlob } from '../../../src/domain/path-glob.ts';
 import { changesScripts, protectedPaths } from '../../../src/domain/protected-paths.ts';
 import { judgePatch, type Manifests, type PatchPolicy } from '../../../src/merging/patch-policy.ts';
-import { pathGlob } from '../../../src/merging/scope.ts';
 
 const file = { mode: '100644', blob: 'b'.repeat(40), bytes: 10 } as const;
 const before = { mode: '100644', blob: 'a'.repeat(40) };

@@ -36,6 +36,7 @@ export function fixFacts(over: Partial<FixFacts> = {}, config: Partial<Repositor
     limits,
     agent: 'fixer',
     protection: () => null,
+    checks: 'found',
     propose: null,
     signal: new AbortController().signal,
     ...over,

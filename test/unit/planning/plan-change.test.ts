@@ -41,6 +41,7 @@ function setting() {
     mirrors: { open: async () => mirror as Mirror },
     plannerAgentFor: () => null,
     protectionBy: () => () => null,
+    checksOf: async () => [],
     log: { warn: () => {} },
   });
   return { planner, calls };

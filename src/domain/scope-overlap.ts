@@ -1,5 +1,5 @@
 import picomatch from 'picomatch';
-import { isGlob, literalWhereItExists } from '../domain/scope.ts';
+import { isGlob, literalWhereItExists } from './scope.ts';
 
 /** Whether two scopes can write the same file: by the files there are, and by those that may come to be. */
 

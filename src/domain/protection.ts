@@ -1,5 +1,5 @@
-import { type ProtectedKind, type ProtectionOf, protectedPaths } from '../domain/protected-paths.ts';
-import { pathGlob } from './scope.ts';
+import { pathGlob } from './path-glob.ts';
+import { type ProtectedKind, type ProtectionOf, protectedPaths } from './protected-paths.ts';
 
 const kinds = (Object.keys(protectedPaths) as ProtectedKind[])
   // A runner's configuration among the tests is a runner's configuration.

@@ -1,0 +1,122 @@
+import type { Attempts, Workers } from '../store/port.ts';
+import type { Logger } from '../telemetry/log.ts';
+import { ClaimLost } from './heartbeat.ts';
+import type { Work } from './perform.ts';
+
+/** What a worker runs at once, and how it comes to it: the queue wakes, the rows decide (ADR 0015). */
+export interface Dispatch {
+  /** Waits until there is room, then takes the next attempt if there is one for this worker. Ends once it began. */
+  wake(signal: AbortSignal): Promise<void>;
+  /**
+   * Gives the worker's sign of life, ends the attempts whose claims are gone, and takes what has waited here though
+   * there is room: a wake-up was lost, or met a worker that had to leave it to others.
+   */
+  look(): Promise<void>;
+  /** Takes nothing more, gives back what runs, waits for it. */
+  stop(): Promise<void>;
+}
+
+export interface DispatchDependencies {
+  readonly store: { readonly attempts: Pick<Attempts, 'claimNext'>; readonly workers: Workers };
+  /** Runs a claimed attempt to its end. `gone` aborts when its claim is gone, `shutdown` to give it back. */
+  readonly run: (work: Work, signals: { gone: AbortSignal; shutdown: AbortSignal }) => Promise<void>;
+  readonly worker: string;
+  /** Weight that runs at once. */
+  readonly capacity: number;
+  readonly log: Logger;
+}
+
+interface Running {
+  readonly work: Work;
+  readonly gone: AbortController;
+  readonly weight: number;
+  ended: Promise<void>;
+}
+
+/** How long an attempt is left to the wake-ups before a look takes it, milliseconds. */
+const waitingMs = 1000;
+
+export function createDispatch(deps: DispatchDependencies): Dispatch {
+  const { store, worker, capacity, log } = deps;
+  const shutdown = new AbortController();
+  const running = new Map<string, Running>();
+  const waiters: (() => void)[] = [];
+  let taking: Promise<unknown> = Promise.resolve();
+
+  // What is heavier than the whole worker takes all of it.
+  const weightOf = ({ subtask }: Work) => Math.min(subtask.weight, capacity);
+  const free = () => [...running.values()].reduce((left, { weight }) => left - weight, capacity);
+
+  /** One claim at a time: two that see the same room would both fill it. False: nothing was to be had. */
+  function takeOne(): Promise<boolean> {
+    const next = taking.then(async () => {
+      if (shutdown.signal.aborted || free() <= 0) return false;
+      const work = await store.attempts.claimNext(worker, { free: free(), capacity });
+      if (work !== null) begin(work);
+      return work !== null;
+    });
+    taking = next.catch(() => {});
+    return next;
+  }
+
+  function begin(work: Work): void {
+    const gone = new AbortController();
+    const weight = weightOf(work);
+    const { attemptId } = work.claim;
+    const end = async () => {
+      try {
+        await deps.run(work, { gone: gone.signal, shutdown: shutdown.signal });
+      } catch (error) {
+        log.error(
+          { err: error, attempt: attemptId },
+          'an attempt ended badly: the rows tell what is missing',
+        );
+      }
+      running.delete(attemptId);
+      for (const wakeUp of waiters.splice(0)) wakeUp();
+      // What it made room for may have been queued long ago, and its wake-up been in vain.
+      await take(weight);
+    };
+    const entry = { work, gone, weight, ended: Promise.resolve() };
+    running.set(attemptId, entry);
+    entry.ended = end();
+  }
+
+  async function take(most: number): Promise<void> {
+    try {
+      for (let left = most; left > 0 && (await takeOne()); left -= 1);
+    } catch (error) {
+      log.warn({ err: error }, 'no attempt could be taken: the next look tries again');
+    }
+  }
+
+  return {
+    async wake(signal) {
+      while (free() <= 0 && !shutdown.signal.aborted) {
+        signal.throwIfAborted();
+        const { promise, resolve } = Promise.withResolvers<void>();
+        waiters.push(resolve);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+        await promise;
+      }
+      await takeOne();
+    },
+
+    async look() {
+      const claims = [...running.values()].map(({ work }) => work.claim);
+      const { gone, waiting } = await store.workers.look(worker, { capacity, claims, waitingMs });
+      for (const id of gone) running.get(id)?.gone.abort(new ClaimLost('the attempt was lost or cancelled'));
+      if (waiting) await take(capacity);
+    },
+
+    async stop() {
+      shutdown.abort(new Error('shutting down'));
+      for (const wakeUp of waiters.splice(0)) wakeUp();
+      await taking;
+      await Promise.all([...running.values()].map(({ ended }) => ended));
+      await store.workers.leave(worker).catch((error: unknown) => {
+        log.warn({ err: error }, 'the worker could not sign off');
+      });
+    },
+  };
+}

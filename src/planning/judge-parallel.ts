@@ -1,0 +1,57 @@
+import { comesAfter } from './row-order.ts';
+
+/** Whether the rows of a plan gain by running side by side. Pure. */
+
+/** What there is to verify the repository by. `declined`: the repository file says none, on purpose. */
+export type Checks = 'found' | 'none_found' | 'declined';
+
+/** From this many rows on their order is judged; two rows in order cost nothing. */
+const leastRows = 3;
+/** A plan is serial where its longest chain has this part of the rows, or this part of the pairs has an order. */
+const serialPart = 0.75;
+
+/**
+ * Why a plan runs as one subtask, in plain words that end a sentence; empty: nothing speaks against running its rows
+ * side by side. `given`: the planner's own reason, e.g. that the request is not settled; text of a model.
+ */
+export function whySerial(
+  rows: readonly { readonly dependsOn: readonly number[] }[],
+  { given, checks }: { readonly given: string; readonly checks: Checks },
+): string {
+  const said = given.replace(/\s+/g, ' ').trim();
+  if (said !== '') return said.slice(0, maxReason).toWellFormed();
+  if (rows.length < 2) return '';
+  const strong = strongDependencies(rows.map(({ dependsOn }) => dependsOn));
+  if (strong !== '') return strong;
+  return checks === 'none_found'
+    ? 'the repository has no checks, so work done side by side could not be verified together (name some in `verify.commands`; an empty list there means that none are wanted)'
+    : '';
+}
+
+const maxReason = 500;
+
+function strongDependencies(dependsOn: readonly (readonly number[])[]): string {
+  const count = dependsOn.length;
+  if (count < leastRows) return '';
+  const chain = longestChain(dependsOn);
+  if (chain >= serialPart * count)
+    return `its rows depend on one another: ${chain} of ${count} come one after the other`;
+  const ordered = comesAfter(dependsOn).reduce((sum, before) => sum + before.size, 0);
+  const pairs = (count * (count - 1)) / 2;
+  return ordered >= serialPart * pairs
+    ? `its rows depend on one another: of ${pairs} pairs of rows ${ordered} have an order`
+    : '';
+}
+
+/** Rows of the longest chain of an acyclic graph. */
+export function longestChain(dependsOn: readonly (readonly number[])[]): number {
+  const lengths = new Map<number, number>();
+  const lengthOf = (row: number): number => {
+    const known = lengths.get(row);
+    if (known !== undefined) return known;
+    const length = 1 + Math.max(0, ...(dependsOn[row] ?? []).map(lengthOf));
+    lengths.set(row, length);
+    return length;
+  };
+  return Math.max(0, ...dependsOn.map((_, row) => lengthOf(row)));
+}

@@ -1,0 +1,35 @@
+import { and, eq, lt, sql } from 'drizzle-orm';
+import type { Database } from './database.ts';
+import type { Workers } from './port.ts';
+import { attempts, workers } from './schema.ts';
+
+/** The processes that run attempts, and what they ask at every look around. */
+export function createWorkers(db: Database): Workers {
+  return {
+    look: async (worker, { capacity, claims, waitingMs }) => {
+      const now = new Date();
+      const ids = sql.param(claims.map(({ attemptId }) => attemptId));
+      const epochs = sql.param(claims.map(({ epoch }) => epoch));
+      const { rows } = await db.execute<{ gone: string[]; waiting: boolean }>(sql`
+        with seen as (
+          insert into ${workers} (name, capacity, seen_at) values (${worker}, ${capacity}, ${now})
+          on conflict (name) do update set seen_at = excluded.seen_at)
+        select
+          array(select held.id::text from unnest(${ids}::uuid[], ${epochs}::int[]) as held(id, epoch)
+                 where not exists (
+                   select 1 from ${attempts} a
+                    where a.id = held.id and a.epoch = held.epoch and a.status = 'running')) as gone,
+          exists (select 1 from ${attempts} a
+                   where a.status = 'queued' and a.queued_at < ${new Date(now.getTime() - waitingMs)}) as waiting`);
+      return { gone: rows[0]?.gone ?? [], waiting: rows[0]?.waiting ?? false };
+    },
+
+    leave: async (worker) => {
+      await db.delete(workers).where(eq(workers.name, worker));
+    },
+
+    forget: async (silentMs) => {
+      await db.delete(workers).where(and(lt(workers.seenAt, new Date(Date.now() - silentMs))));
+    },
+  };
+}

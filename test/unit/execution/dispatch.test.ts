@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest';
+import { createDispatch } from '../../../src/execution/dispatch.ts';
+import type { Work } from '../../../src/execution/perform.ts';
+import type { Workers } from '../../../src/store/port.ts';
+
+const never = new AbortController().signal;
+const settled = async () => {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+};
+
+/** A worker over a list of attempts that wait; names are ids. */
+function setting(options: {
+  readonly capacity: number;
+  readonly queued?: readonly { readonly name: string; readonly weight?: number }[];
+  readonly look?: () => { gone: string[]; waiting: boolean };
+}) {
+  const queued = [...(options.queued ?? [])];
+  const running = new Map<string, PromiseWithResolvers<void>>();
+  const ended: string[] = [];
+  const left: string[] = [];
+  const workers: Workers = {
+    look: async () => options.look?.() ?? { gone: [], waiting: false },
+    leave: async (worker) => void left.push(worker),
+    forget: async () => {},
+  };
+  const dispatch = createDispatch({
+    worker: 'w',
+    capacity: options.capacity,
+    log: { warn: () => {}, error: () => {} } as unknown as Parameters<typeof createDispatch>[0]['log'],
+    store: {
+      workers,
+      attempts: {
+        claimNext: async (_, { free, capacity = free }) => {
+          await new Promise(setImmediate);
+          const index = queued.findIndex(({ weight = 1 }) => Math.min(weight, capacity) <= free);
+          const [found] = index < 0 ? [] : queued.splice(index, 1);
+          if (found === undefined) return null;
+          const work = { claim: { attemptId: found.name, epoch: 1 }, subtask: { weight: found.weight ?? 1 } };
+          return work as Work;
+        },
+      },
+    },
+    run: async ({ claim }, { gone, shutdown }) => {
+      const work = Promise.withResolvers<void>();
+      running.set(claim.attemptId, work);
+      const why = (reason: string) => () => {
+        ended.push(`${claim.attemptId} ${reason}`);
+        work.resolve();
+      };
+      gone.addEventListener('abort', why('gone'), { once: true });
+      shutdown.addEventListener('abort', why('given back'), { once: true });
+      await work.promise;
+      running.delete(claim.attemptId);
+    },
+  });
+  const end = async (name: string) => {
+    running.get(name)?.resolve();
+    await settled();
+  };
+  return { dispatch, queued, ended, left, end, running: () => [...running.keys()] };
+}
+
+const names = (...list: string[]) => list.map((name) => ({ name }));
+
+describe('a worker', () => {
+  it('takes one attempt a wake-up, and the next one whenever one ends', async () => {
+    const at = setting({ capacity: 2, queued: names('a', 'b', 'c') });
+    await at.dispatch.wake(never);
+    expect(at.running()).toEqual(['a']);
+    await at.end('a');
+    expect(at.running()).toEqual(['b']);
+    await at.end('b');
+    await at.end('c');
+    expect(at.running()).toEqual([]);
+  });
+
+  it('holds its bound however many wake-ups come at once; a wake-up without room waits for it', async () => {
+    const at = setting({ capacity: 2, queued: names('a', 'b', 'c', 'd') });
+    const wakes = [1, 2, 3].map(() => at.dispatch.wake(never));
+    await Promise.all(wakes.slice(0, 2));
+    await settled();
+    expect(at.running()).toEqual(['a', 'b']);
+    await at.end('b');
+    await Promise.all(wakes);
+    await settled();
+    expect(at.running()).toEqual(['a', 'c']);
+  });
+
+  it('fills the room that a heavy attempt leaves; one heavier than itself takes all of it', async () => {
+    const at = setting({
+      capacity: 3,
+      queued: [{ name: 'heavy', weight: 9 }, ...names('a', 'b', 'c', 'd')],
+    });
+    await at.dispatch.wake(never);
+    const held = at.dispatch.wake(never);
+    await settled();
+    expect(at.running()).toEqual(['heavy']);
+    await at.end('heavy');
+    await held;
+    await settled();
+    expect(at.running()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('lets a wake-up go whose job is aborted', async () => {
+    const at = setting({ capacity: 1, queued: names('a', 'b') });
+    await at.dispatch.wake(never);
+    const job = new AbortController();
+    const held = at.dispatch.wake(job.signal);
+    job.abort(new Error('shutting down'));
+    await expect(held).rejects.toThrow('shutting down');
+    expect(at.running()).toEqual(['a']);
+  });
+
+  it('ends the attempts whose claims are gone, and takes what has waited though there is room', async () => {
+    let answer = { gone: [] as string[], waiting: false };
+    const at = setting({ capacity: 2, queued: names('a', 'b', 'c'), look: () => answer });
+    await at.dispatch.wake(never);
+    await at.dispatch.look();
+    expect({ ended: at.ended, running: at.running() }).toEqual({ ended: [], running: ['a'] });
+    answer = { gone: ['a', 'unknown'], waiting: true };
+    await at.dispatch.look();
+    await settled();
+    expect({ ended: at.ended, running: at.running() }).toEqual({ ended: ['a gone'], running: ['b', 'c'] });
+  });
+
+  it('gives back what runs when it stops, takes nothing more and signs off', async () => {
+    const at = setting({ capacity: 2, queued: names('a', 'b', 'c') });
+    await Promise.all([at.dispatch.wake(never), at.dispatch.wake(never)]);
+    const late = at.dispatch.wake(never);
+    await at.dispatch.stop();
+    await late;
+    expect({ ended: at.ended, running: at.running(), queued: at.queued, left: at.left }).toEqual({
+      ended: ['a given back', 'b given back'],
+      running: [],
+      queued: names('c'),
+      left: ['w'],
+    });
+  });
+});
