@@ -1,6 +1,6 @@
 import type { ModelMessage } from '../inference/port.ts';
-import { fixCommandSeconds } from './fix-tools.ts';
 import { fenceData } from './fence-data.ts';
+import { fixCommandSeconds } from './fix-tools.ts';
 import type { FixAssignment } from './port.ts';
 import { dataOrNothing, dataRule, list, section, thisRun } from './prompts.ts';
 

@@ -42,7 +42,12 @@ const schemas = {
   run_command: runCommandSchema(fixCommandSeconds),
   request_subtask: z.object({
     title: z.string().trim().min(1).max(100).describe('Short and unique, e.g. `http: rename the header`.'),
-    goal: z.string().trim().min(1).max(10_000).describe('What is to be true when it is done, complete in itself.'),
+    goal: z
+      .string()
+      .trim()
+      .min(1)
+      .max(10_000)
+      .describe('What is to be true when it is done, complete in itself.'),
     writes: z
       .array(z.string().min(1).max(1000))
       .min(1)

@@ -38,6 +38,8 @@ export function createFixWork(
         row: subtask.matrix,
         contract: task.contract,
         checks,
+        feedback: subtask.feedback,
+        startingPoint: '',
         sandbox,
         keeper: deps.keepTurns(work, tools, { sandbox, mirror, base }),
         signal,

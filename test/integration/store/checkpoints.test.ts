@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitsSchema } from '../../../src/config/operator-config.ts';
 import type { ModelMessage } from '../../../src/inference/port.ts';
 import { decide } from '../../../src/scheduling/decide.ts';
+import { decideLimits } from '../../../src/scheduling/limits.ts';
 import type { Claim, Store } from '../../../src/store/port.ts';
 import { checkpoints } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
@@ -15,8 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const limits = { taskParallel: 1000, retries: 2, deaths: 3 };
-const advance = (taskId: string) => store.graphs.advance(taskId, (rows, now) => decide(rows, limits, now));
+const limits = decideLimits(limitsSchema.parse({}));
+const advance = (taskId: string) =>
+  store.graphs.advance(taskId, {
+    parallel: () => 1000,
+    decide: (state, now) => decide(state, limits, now),
+  });
 
 let head = 0;
 /** Claimed attempts of a task with that many rows. */

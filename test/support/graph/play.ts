@@ -130,15 +130,21 @@ function candidateOf(row: SnapshotRow, { rows }: Snapshot, { kind, pick }: Event
   const against = merged[pick % Math.max(1, merged.length)]?.id ?? null;
   const leftOut = made.flatMap((other, index): LeftOut[] => {
     if (!isOut(index)) return [];
-    const out = { subtaskId: other.id, row: other.row, reason: `without ${other.title}`, against: null };
+    const out = { subtaskId: other.id, row: other.row, reason: `without ${other.title}` };
     return [
-      (pick + index) % 2 === 0 ? { ...out, code: 'verification' } : { ...out, code: 'conflict', against },
+      (pick + index) % 2 === 0
+        ? { ...out, code: 'verification', against: null }
+        : { ...out, code: 'conflict', against },
     ];
   });
   const failed = own
     .filter(({ status }) => status === 'failed')
-    .map(({ id, row: number }) => ({
-      ...{ subtaskId: id, row: number, code: 'verification', reason: 'it failed', against: null },
+    .map((other) => ({
+      subtaskId: other.id,
+      row: other.row,
+      code: 'verification',
+      reason: 'it failed',
+      against: null,
     }));
   return {
     ...{ targetSha: 'target', commit: merged.length > 0 ? `candidate ${pick}` : null, tree: null },
