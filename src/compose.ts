@@ -2,29 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAgent, createFixer, createPlannerAgent, createTriager } from './agents/create-agent.ts';
+import { createPlannerAgent } from './agents/create-agent.ts';
+import { composeWork } from './compose-work.ts';
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
-import { findAgent } from './config/select-agents.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createDispatch } from './execution/dispatch.ts';
-import { type Perform, performByKind } from './execution/perform.ts';
+import type { Perform } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
-import { createFixWork } from './execution/run-fix.ts';
-import { createIntegrationWork } from './execution/run-integration.ts';
-import { createReviewWork } from './execution/run-review.ts';
-import { createTriageWork } from './execution/run-triage.ts';
 import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
-import { createMirrorWriter } from './github/mirror-writer.ts';
 import { createModelGateway } from './inference/gateway.ts';
 import { createAdmission } from './intake/admit.ts';
 import { createReceiver } from './intake/receive.ts';
-import { checksOf, createPatchChecker } from './merging/check-patch.ts';
-import { createIntegrator } from './merging/integrate.ts';
-import { createBaseFinder, createRowIntegrator } from './merging/integrate-rows.ts';
-import type { Merging } from './merging/port.ts';
-import { createVerifier } from './merging/verify.ts';
+import { checksOf } from './merging/check-patch.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
@@ -32,14 +23,12 @@ import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
-import { createSharedWork } from './sandbox/shared-work.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
-import type { ArtifactStore, Store } from './store/port.ts';
 import { createStore } from './store/store.ts';
 import { createLog } from './telemetry/log.ts';
 
@@ -135,8 +124,6 @@ export async function compose(
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
-  const workspace = { mirrors, snapshots, sandboxes };
-  const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
   const parts = opened.move();
 
@@ -164,66 +151,12 @@ export async function compose(
         log,
         perform:
           standIns.perform ??
-          performByKind({
-            review: createReviewWork({
-              ...workspace,
-              limits,
-              agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-              createAgent: (config, task) =>
-                createAgent(config, {
-                  gateway,
-                  repositoryInstructions: task.config?.review.instructions ?? '',
-                }),
-            }),
-            fix: createFixWork({
-              ...workspace,
-              store,
-              artifacts,
-              merging,
-              agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-              createFixer: (config, task) =>
-                createFixer(config, {
-                  gateway,
-                  repositoryInstructions: task.config?.fix.instructions ?? '',
-                  protection: protectionBy(task.config?.verify.protected ?? []),
-                }),
-            }),
-            triage: createTriageWork({
-              ...workspace,
-              github,
-              agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-              createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
-            }),
-            integrate: createIntegrationWork({ ...workspace, store, merging }),
-          }),
+          composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
       }),
     }),
     reconcile: createReconciler({ store, queue, timing, log }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
-  };
-}
-
-/** Verification and merging, with reports that are kept. */
-function composeMerging(ports: {
-  store: Store;
-  snapshots: Snapshots;
-  sandboxes: Sandboxes;
-  artifacts: ArtifactStore;
-}): Merging {
-  const { store, artifacts, ...rest } = ports;
-  const verifier = createVerifier({
-    ...rest,
-    verifications: store.verifications,
-    treeOf: (mirrorDir, commit) => createMirrorWriter(mirrorDir).treeOf(commit),
-    once: createSharedWork(),
-  });
-  const readArtifact = artifacts.get;
-  return {
-    checksOf,
-    baseOf: createBaseFinder(readArtifact),
-    checkPatch: createPatchChecker(verifier),
-    integrateRows: createRowIntegrator({ integrator: createIntegrator({ verifier }), readArtifact }),
   };
 }
 

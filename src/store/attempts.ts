@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { turnsStand } from '../domain/resume.ts';
+import { dropCheckpoints } from './checkpoints.ts';
 import { type ClaimLimits, claimNext, defaultClaimLimits } from './claim-next.ts';
 import type { Database, Executor } from './database.ts';
 import type { Attempt, Attempts, Claim, NewArtifact } from './port.ts';
@@ -51,6 +53,7 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
           .returning({ agent: subtasks.agent });
         await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        if (result.turns > 0) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 
@@ -64,6 +67,7 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
           .set({ failures: sql`${subtasks.failures} + 1`, failure })
           .where(eq(subtasks.id, attempt.subtaskId));
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, kept);
+        if (!turnsStand(failure.code)) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 

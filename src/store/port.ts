@@ -5,10 +5,11 @@ import type { Finding } from '../domain/finding.ts';
 import type { RequestedRow } from '../domain/fork.ts';
 import type { Action, GraphState } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
+import type { EarlierAttempt, KeptRun } from '../domain/resume.ts';
 import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationReport } from '../domain/verification.ts';
-import type { BudgetLedger } from '../inference/port.ts';
+import type { BudgetLedger, ModelMessage } from '../inference/port.ts';
 import type { Room } from './claim-next.ts';
 import type {
   artifacts,
@@ -42,6 +43,7 @@ export interface Store {
   readonly tasks: Tasks;
   readonly attempts: Attempts;
   readonly workers: Workers;
+  readonly checkpoints: Checkpoints;
   readonly graphs: Graphs;
   readonly views: Views;
   readonly publications: Publications;
@@ -196,6 +198,39 @@ export interface Workers {
   leave(worker: string): Promise<void>;
   /** Drops the workers without a sign of life for that long. */
   forget(silentMs: number): Promise<void>;
+}
+
+/** A turn of an agent that is over: every call of it is answered. */
+export interface KeptTurn {
+  /** 1-based. */
+  readonly turn: number;
+  /** What it added to the conversation, in order. */
+  readonly messages: readonly ModelMessage[];
+  /** Prompt and completion tokens it cost. */
+  readonly tokens: number;
+}
+
+/** Where the agent of a subtask stands: all turns from the first on, in order. */
+export interface Checkpoint extends KeptRun {
+  readonly turns: readonly KeptTurn[];
+  /** `git diff --binary` of the workspace after the last turn, against its snapshot; null: it was never changed. */
+  readonly patch: Uint8Array | null;
+  readonly earlier: EarlierAttempt | null;
+}
+
+export interface Checkpoints {
+  /**
+   * Keeps a turn, in one statement. `patch`: null where the workspace is as it was after the turn before. False:
+   * the claim is gone, nothing was written, stop.
+   */
+  save(
+    claim: Claim,
+    turn: KeptTurn & { readonly beginning: string; readonly patch: Uint8Array | null },
+  ): Promise<boolean>;
+  /** Null: nothing was kept, or not all of one run. */
+  load(subtaskId: string): Promise<Checkpoint | null>;
+  /** The row begins anew. Does nothing where the claim is gone. */
+  clear(claim: Claim): Promise<void>;
 }
 
 /** What an attempt gave: the parts its kind of work has. */

@@ -128,7 +128,7 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
     const tree = Object.keys(work).length === 0 ? null : await mirror.writeTree(onto, changesOf(work));
     const leftOut: LeftOut[] = [];
     for (const [left, code, reason] of more.leftOut ?? []) {
-      leftOut.push({ subtaskId: (await rowOf(task, left)).id, row: left, code, reason });
+      leftOut.push({ subtaskId: (await rowOf(task, left)).id, row: left, code, reason, against: null });
     }
     const candidate = {
       targetSha: onto,

@@ -132,12 +132,20 @@ function candidateOf(row: SnapshotRow, { rows }: Snapshot, { kind, pick }: Event
     if (!isOut(index)) return [];
     const out = { subtaskId: other.id, row: other.row, reason: `without ${other.title}` };
     return [
-      (pick + index) % 2 === 0 ? { ...out, code: 'verification' } : { ...out, code: 'conflict', against },
+      (pick + index) % 2 === 0
+        ? { ...out, code: 'verification', against: null }
+        : { ...out, code: 'conflict', against },
     ];
   });
   const failed = own
     .filter(({ status }) => status === 'failed')
-    .map((other) => ({ subtaskId: other.id, row: other.row, code: 'verification', reason: 'it failed' }));
+    .map((other) => ({
+      subtaskId: other.id,
+      row: other.row,
+      code: 'verification',
+      reason: 'it failed',
+      against: null,
+    }));
   return {
     ...{ targetSha: 'target', commit: merged.length > 0 ? `candidate ${pick}` : null, tree: null },
     merged: merged.map((other) => other.row),

@@ -38,15 +38,13 @@ export function storeWorlds({ db }: Pick<OpenDatabase, 'db'>, store: Store): Ope
         const [attempt] = await db.select().from(attempts).where(eq(attempts.id, claim.attemptId));
         const { subtaskId = '' } = attempt ?? {};
         if (progressed && attempt?.status === 'running')
-          await db
-            .insert(checkpoints)
-            .values({
-              subtaskId,
-              turn: attempt.number,
-              attemptId: claim.attemptId,
-              messages: '[]',
-              tokens: 1,
-            });
+          await db.insert(checkpoints).values({
+            subtaskId,
+            turn: attempt.number,
+            attemptId: claim.attemptId,
+            messages: '[]',
+            tokens: 1,
+          });
         return store.attempts.fail(claim, failure, []);
       },
       lose: async (attemptId) => {

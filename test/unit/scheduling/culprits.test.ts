@@ -9,9 +9,8 @@ const candidateOf = (...leftOut: LeftOut[]): Candidate => ({
   ...{ targetSha: 'target', commit: 'candidate', tree: 'tree', merged: [9], leftOut },
   ...{ verdict: null, checks: [], verifications: 1 },
 });
-const out = (index: number, code: string, against?: string): LeftOut => ({
-  ...{ subtaskId: `r${index}`, row: index, code, reason: `${code} of ${index}` },
-  ...(against === undefined ? {} : { against }),
+const out = (index: number, code: string, against: string | null = null): LeftOut => ({
+  ...{ subtaskId: `r${index}`, row: index, code, reason: `${code} of ${index}`, against },
 });
 const merge = (...leftOut: LeftOut[]) => ended(50, { kind: 'integrate', candidate: candidateOf(...leftOut) });
 const reruns = (leftOut: LeftOut[], culprits: Culprit[], bounds = limits) =>
