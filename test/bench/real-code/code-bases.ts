@@ -17,7 +17,7 @@ export async function readCodeBases(dir: string): Promise<CodeBase[]> {
     unpack(dir, 'python3-django'),
     unpack(dir, `golang-${await goVersion()}-src`),
   ]);
-  const openai = dirname(createRequire(import.meta.url).resolve('openai/package.json'));
+  const openai = dirname(createRequire(import.meta.url).resolve('openai'));
   return [
     await read('django', 'python', join(python, 'usr/lib/python3/dist-packages'), /\.(?:py|js|html)$/),
     await read('go', 'go', await goSources(go), /\.(?:go|s)$/, /^cmd\/|(?:^|\/)testdata\//),
