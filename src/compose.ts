@@ -19,6 +19,7 @@ import { createMirrors } from './github/mirror.ts';
 import { createMirrorWriter } from './github/mirror-writer.ts';
 import { createModelGateway } from './inference/gateway.ts';
 import { createAdmission } from './intake/admit.ts';
+import { createLightLane } from './intake/light-lane.ts';
 import { createReceiver } from './intake/receive.ts';
 import { checksOf, createPatchChecker } from './merging/check-patch.ts';
 import { createIntegrator } from './merging/integrate.ts';
@@ -123,6 +124,8 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
   const workspace = { mirrors, snapshots, sandboxes };
   const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
   const common = { store, queue, limits, log };
+  const { admit } = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
+  const lightLane = createLightLane({ store, queue, publisher, admit, log });
   const parts = opened.move();
 
   return {
@@ -131,8 +134,9 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     queue,
     github,
     sandboxes,
-    receive: createReceiver({ store, queue, verify: app.verify, log }),
-    admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
+    receive: createReceiver({ store, queue, lightLane, verify: app.verify, log }),
+    lightLane,
+    admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
     advance: createAdvance(common),
     publish: createPublishJob({ store, publisher, queue, log }),
