@@ -2,30 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
-import { createAgent, createFixer, createPlannerAgent, createTriager } from './agents/create-agent.ts';
+import { createPlannerAgent } from './agents/create-agent.ts';
+import { composeWork } from './compose-work.ts';
 import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
-import { findAgent } from './config/select-agents.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createDispatch } from './execution/dispatch.ts';
-import { performByKind } from './execution/perform.ts';
+import type { Perform } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
-import { createFixWork } from './execution/run-fix.ts';
-import { createIntegrationWork } from './execution/run-integration.ts';
-import { createReviewWork } from './execution/run-review.ts';
-import { createTriageWork } from './execution/run-triage.ts';
 import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
-import { createMirrorWriter } from './github/mirror-writer.ts';
 import { createModelGateway } from './inference/gateway.ts';
 import { createAdmission } from './intake/admit.ts';
 import { createLightLane } from './intake/light-lane.ts';
 import { createReceiver } from './intake/receive.ts';
-import { checksOf, createPatchChecker } from './merging/check-patch.ts';
-import { createIntegrator } from './merging/integrate.ts';
-import { createBaseFinder, createRowIntegrator } from './merging/integrate-rows.ts';
-import type { Merging } from './merging/port.ts';
-import { createVerifier } from './merging/verify.ts';
+import { checksOf } from './merging/check-patch.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
@@ -33,14 +24,12 @@ import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
-import { createSharedWork } from './sandbox/shared-work.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
-import type { ArtifactStore, Store } from './store/port.ts';
 import { createStore } from './store/store.ts';
 import { createLog } from './telemetry/log.ts';
 
@@ -48,7 +37,20 @@ import { createLog } from './telemetry/log.ts';
 
 export type Composition = Awaited<ReturnType<typeof compose>>;
 
-export async function compose(env: ReadEnvironment, operator: OperatorConfig, variables: NodeJS.ProcessEnv) {
+/** What stands in for the real adapters in a benchmark of everything else; no operator can ask for it. */
+export interface StandIns {
+  readonly sandboxes?: Sandboxes;
+  readonly snapshots?: Snapshots;
+  /** The work of every attempt. */
+  readonly perform?: Perform;
+}
+
+export async function compose(
+  env: ReadEnvironment,
+  operator: OperatorConfig,
+  variables: NodeJS.ProcessEnv,
+  standIns: StandIns = {},
+) {
   const { limits, timing } = operator;
   const dataDir = resolve(env.PATCHFLEET_DATA);
   const keyVariables = operator.channels.map((channel) => channel.key_env);
@@ -96,13 +98,15 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     serverUrl: env.GITHUB_SERVER_URL,
     readToken: github.readToken,
   });
-  const sandboxes = createSandboxes({
-    dockerHost: env.DOCKER_HOST,
-    config: operator.sandbox,
-    instance,
-    workspacesDir: join(dataDir, 'workspaces'),
-    log,
-  });
+  const sandboxes =
+    standIns.sandboxes ??
+    createSandboxes({
+      dockerHost: env.DOCKER_HOST,
+      config: operator.sandbox,
+      instance,
+      workspacesDir: join(dataDir, 'workspaces'),
+      log,
+    });
   const gateway = createModelGateway({
     channels: operator.channels,
     keys: (name) => variables[name],
@@ -120,9 +124,7 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
-  const snapshots = createSnapshots({ dir: join(dataDir, 'snapshots') });
-  const workspace = { mirrors, snapshots, sandboxes };
-  const merging = composeMerging({ store, snapshots, sandboxes, artifacts });
+  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
   const common = { store, queue, limits, log };
   const { admit } = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const lightLane = createLightLane({ store, queue, publisher, admit, log });
@@ -151,66 +153,14 @@ export async function compose(env: ReadEnvironment, operator: OperatorConfig, va
         artifacts,
         timing,
         log,
-        perform: performByKind({
-          review: createReviewWork({
-            ...workspace,
-            limits,
-            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-            createAgent: (config, task) =>
-              createAgent(config, {
-                gateway,
-                repositoryInstructions: task.config?.review.instructions ?? '',
-              }),
-          }),
-          fix: createFixWork({
-            ...workspace,
-            store,
-            artifacts,
-            merging,
-            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-            createFixer: (config, task) =>
-              createFixer(config, {
-                gateway,
-                repositoryInstructions: task.config?.fix.instructions ?? '',
-                protection: protectionBy(task.config?.verify.protected ?? []),
-              }),
-          }),
-          triage: createTriageWork({
-            ...workspace,
-            github,
-            agentOf: (task, name) => findAgent(operator.agents, task.config, name),
-            createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
-          }),
-          integrate: createIntegrationWork({ ...workspace, store, merging }),
-        }),
+        perform:
+          standIns.perform ??
+          composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
       }),
     }),
     reconcile: createReconciler({ store, queue, timing, log }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
-  };
-}
-
-/** Verification and merging, with reports that are kept. */
-function composeMerging(ports: {
-  store: Store;
-  snapshots: Snapshots;
-  sandboxes: Sandboxes;
-  artifacts: ArtifactStore;
-}): Merging {
-  const { store, artifacts, ...rest } = ports;
-  const verifier = createVerifier({
-    ...rest,
-    verifications: store.verifications,
-    treeOf: (mirrorDir, commit) => createMirrorWriter(mirrorDir).treeOf(commit),
-    once: createSharedWork(),
-  });
-  const readArtifact = artifacts.get;
-  return {
-    checksOf,
-    baseOf: createBaseFinder(readArtifact),
-    checkPatch: createPatchChecker(verifier),
-    integrateRows: createRowIntegrator({ integrator: createIntegrator({ verifier }), readArtifact }),
   };
 }
 

@@ -1,10 +1,11 @@
 import type { ModelAgentConfig } from '../config/agent-config.ts';
+import type { RequestedRow } from '../domain/fork.ts';
 import type { ProtectionOf } from '../domain/protected-paths.ts';
 import type { ModelGateway } from '../inference/port.ts';
 import { cleanText } from './clean-text.ts';
 import { converse } from './converse.ts';
 import { firstFixMessages, fixLastTurns, fixReminder } from './fix-prompts.ts';
-import { type FixCall, fixTools, runFixTool } from './fix-tools.ts';
+import { changesFiles, type FixCall, fixTools, replayFixTool, runFixTool } from './fix-tools.ts';
 import type { Fixer } from './port.ts';
 import type { Ending } from './tool-loop.ts';
 import { openWriteScope } from './write-scope.ts';
@@ -24,25 +25,28 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
       const { sandbox, signal, onProgress, row } = assignment;
       const scope = await openWriteScope(row.writes, sandbox, signal, deps.protection);
       const written = new Set<string>();
-      const { turns, result } = await converse(
-        { gateway: deps.gateway, channel: config.channel },
-        assignment,
-        {
-          first: firstFixMessages(assignment, {
-            agent: config.instructions,
-            repository: deps.repositoryInstructions,
-          }),
-          tools: fixTools.definitions,
-          parse: fixTools.parse,
-          run: async (call) =>
-            call.name === 'finish'
-              ? finish(call.arguments, written)
-              : runFixTool(call, { sandbox, signal, onProgress, scope, written }),
-          remindOfTools: fixReminder,
-          lastTurns: fixLastTurns,
+      const requested: RequestedRow[] = [];
+      const { turns, result } = await converse({ gateway: deps.gateway, agent: config }, assignment, {
+        first: firstFixMessages(assignment, {
+          agent: config.instructions,
+          repository: deps.repositoryInstructions,
+        }),
+        tools: fixTools.definitions,
+        parse: fixTools.parse,
+        run: async (call) =>
+          call.name === 'finish'
+            ? finish(call.arguments, written)
+            : runFixTool(call, { sandbox, signal, onProgress, scope, written, requested }),
+        replay: (call, text) => {
+          if (call.name !== 'finish') return replayFixTool(call, text, { scope, written, requested });
+          const answer = finish(call.arguments, written);
+          return typeof answer === 'string' ? null : answer;
         },
-      );
-      return { summary: cleanText(result), turns };
+        touches: changesFiles,
+        remindOfTools: fixReminder,
+        lastTurns: fixLastTurns,
+      });
+      return { summary: cleanText(result), turns, requested };
     },
   };
 }

@@ -1,9 +1,11 @@
 import type { FileChange } from '../domain/change.ts';
 import type { Finding } from '../domain/finding.ts';
+import type { RequestedRow } from '../domain/fork.ts';
 import type { MatrixRow } from '../domain/matrix.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
 import type { Sandbox } from '../sandbox/port.ts';
+import type { KeptTurn } from '../store/port.ts';
 
 /** One interface for every reviewer: a linter and a model look the same to the worker. */
 export interface Agent {
@@ -21,6 +23,7 @@ export interface Assignment {
   /** The changes of the row's inputs, in order. */
   readonly changes: readonly FileChange[];
   readonly sandbox: Sandbox;
+  readonly keeper: TurnKeeper;
   readonly signal: AbortSignal;
   /** Called on every sign of life; feeds the idle limit. */
   readonly onProgress: () => void;
@@ -29,6 +32,17 @@ export interface Assignment {
    * it as an artifact, of a failed attempt too. Without a final newline.
    */
   readonly onLog: (line: string) => void;
+}
+
+/** Keeps the turns of a row outside of its worker, so that another attempt goes on from them. */
+export interface TurnKeeper {
+  /**
+   * The turns that were finished before, with the workspace as they left it; empty: the row begins anew, on an
+   * untouched workspace. `beginning`: digest of agent, tools and first messages; turns of another are of no use.
+   */
+  resume(beginning: string): Promise<readonly KeptTurn[]>;
+  /** Throws when the claim is gone. `touched`: the workspace may not be as it was after the turn before. */
+  keep(turn: KeptTurn, touched: boolean): Promise<void>;
 }
 
 export interface AgentReport {
@@ -51,12 +65,18 @@ export interface Fixer {
 export interface FixAssignment extends Omit<Assignment, 'changes'> {
   /** What will be run to check the patch; the agent may run them too. */
   readonly checks: readonly VerificationCommand[];
+  /** Why the run before did not count: failing checks, a conflict. Empty at first. Others' text. */
+  readonly feedback: string;
+  /** A patch that an earlier task made for a similar goal; empty: there is none. Others' text. */
+  readonly startingPoint: string;
 }
 
 export interface FixReport {
   /** What was done and why, in a few sentences; or why nothing was to be done. */
   readonly summary: string;
   readonly turns: number;
+  /** Rows it asks for: work that it found to be needed outside of its scope. */
+  readonly requested: readonly RequestedRow[];
 }
 
 /** An agent that sorts an issue. It reads; it writes nothing. */

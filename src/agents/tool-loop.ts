@@ -1,7 +1,9 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RowLimits } from '../domain/matrix.ts';
 import type { ModelMessage, ModelReply, ToolCall } from '../inference/port.ts';
+import type { KeptTurn } from '../store/port.ts';
 import { oneLine } from './clean-text.ts';
+import { goOn } from './go-on.ts';
 import type { FaultyCall } from './tool-set.ts';
 import type { TranscriptEntry } from './transcript.ts';
 
@@ -25,6 +27,21 @@ export interface LoopSteps<Call extends { readonly name: string }, Result> {
   readonly lastTurns: string;
   readonly record: (entry: TranscriptEntry) => void;
   readonly onProgress: () => void;
+  /** Left out: turns are not kept. */
+  readonly kept?: KeptSteps<Call, Result>;
+}
+
+/** How a loop goes on from turns that were finished before, and how its own are kept. */
+export interface KeptSteps<Call extends { readonly name: string }, Result> {
+  readonly before: readonly KeptTurn[];
+  /**
+   * Brings what the tools know to where a call had it, without doing it again; `text` is what it had answered.
+   * An ending where the call ended the work.
+   */
+  readonly replay: (call: Call, text: string) => Ending<Result> | null;
+  /** Whether a call may change the workspace. */
+  readonly touches: (call: Call) => boolean;
+  readonly keep: (turn: KeptTurn, touched: boolean) => Promise<void>;
 }
 
 export interface Ending<Result> {
@@ -35,7 +52,8 @@ export interface Ending<Result> {
 /**
  * Turns of model and tools until a call ends the work. Every tool call of a turn is answered, in order, before the
  * model is asked again. Fails with `turns_exhausted`, `budget_exhausted` (the attempt's own limit) or
- * `model_nonsense`, and with whatever `ask` and `run` throw.
+ * `model_nonsense`, and with whatever `ask`, `run` and `keep` throw. Turns that were kept count as its own, against
+ * its limits too; the model is not asked for them again.
  */
 export async function runToolLoop<Call extends { readonly name: string }, Result>(
   first: readonly ModelMessage[],
@@ -43,30 +61,35 @@ export async function runToolLoop<Call extends { readonly name: string }, Result
   steps: LoopSteps<Call, Result>,
 ): Promise<{ turns: number; result: Result }> {
   const messages: ModelMessage[] = [...first];
-  let silent = 0;
+  const past = goOn(steps);
+  if (past.ending !== null) return { turns: past.turns, result: past.ending.result };
+  let { silent, spent } = past;
   let bad = 0;
-  let spent = 0;
+  messages.push(...past.messages);
+  let added: ModelMessage[] = [...past.note];
+  if (past.turns > 0) requireRoom(spent, past.lastTurn, past.turns, limits.tokens);
 
-  for (let turn = 1; turn <= limits.turns; turn += 1) {
-    const reply = await steps.ask(messages);
+  for (let turn = past.turns + 1; turn <= limits.turns; turn += 1) {
+    const reply = await steps.ask([...messages, ...added]);
     steps.onProgress();
     steps.record({ type: 'reply', turn, ...reply });
-    const { promptTokens, completionTokens } = reply.usage;
-    spent += promptTokens + completionTokens;
+    const tokens = reply.usage.promptTokens + reply.usage.completionTokens;
+    spent += tokens;
+    let ending: Ending<Result> | null = null;
+    let touched = false;
 
     if (reply.toolCalls.length === 0) {
       silent += 1;
       if (silent >= silentTurns) {
         throw new PatchfleetError('model_nonsense', `${silent} answers in a row without a tool call`);
       }
-      if (reply.content !== '') messages.push({ role: 'assistant', content: reply.content, toolCalls: [] });
-      messages.push({ role: 'user', content: steps.remindOfTools });
+      if (reply.content !== '') added.push({ role: 'assistant', content: reply.content, toolCalls: [] });
+      added.push({ role: 'user', content: steps.remindOfTools });
       steps.record({ type: 'reminder', turn, content: steps.remindOfTools });
     } else {
       silent = 0;
       const toolCalls = reply.toolCalls.map(presentable);
-      messages.push({ role: 'assistant', content: reply.content, toolCalls });
-      let ending: Ending<Result> | null = null;
+      added.push({ role: 'assistant', content: reply.content, toolCalls });
       for (const [position, call] of reply.toolCalls.entries()) {
         const parsed = steps.parse(call);
         let result: string;
@@ -75,6 +98,7 @@ export async function runToolLoop<Call extends { readonly name: string }, Result
           result = `error: ${parsed.fault}`;
         } else {
           bad = 0;
+          touched ||= steps.kept?.touches(parsed) ?? false;
           const answer = await steps.run(parsed);
           if (typeof answer !== 'string') ending ??= answer;
           result = typeof answer === 'string' ? answer : answer.text;
@@ -90,28 +114,29 @@ export async function runToolLoop<Call extends { readonly name: string }, Result
         const left = limits.turns - turn;
         const isLast = position === reply.toolCalls.length - 1;
         const note = isLast && left > 0 && left <= warnAt ? `\n${remindOfTurns(left, steps.lastTurns)}` : '';
-        messages.push({
-          role: 'tool',
-          toolCallId: toolCalls[position]?.id ?? call.id,
-          content: result + note,
-        });
-      }
-      // What was called beside the end is done all the same.
-      if (ending !== null) {
-        steps.record({ type: 'end', turns: turn, outcome: 'finished' });
-        return { turns: turn, result: ending.result };
+        added.push({ role: 'tool', toolCallId: toolCalls[position]?.id ?? call.id, content: result + note });
       }
     }
-
-    // The next prompt holds at least this one and its answer.
-    if (spent + promptTokens + completionTokens > limits.tokens) {
-      throw new PatchfleetError(
-        'budget_exhausted',
-        `the attempt has spent ${spent} of its ${limits.tokens} tokens in ${turn} turns, and the next turn does not fit`,
-      );
+    await steps.kept?.keep({ turn, messages: added, tokens }, touched);
+    // What was called beside the end is done all the same.
+    if (ending !== null) {
+      steps.record({ type: 'end', turns: turn, outcome: 'finished' });
+      return { turns: turn, result: ending.result };
     }
+    messages.push(...added);
+    added = [];
+    requireRoom(spent, tokens, turn, limits.tokens);
   }
   throw new PatchfleetError('turns_exhausted', `no end after ${limits.turns} turns`);
+}
+
+/** The next prompt holds at least the last one and its answer. */
+function requireRoom(spent: number, lastTurn: number, turn: number, limit: number): void {
+  if (spent + lastTurn <= limit) return;
+  throw new PatchfleetError(
+    'budget_exhausted',
+    `the attempt has spent ${spent} of its ${limit} tokens in ${turn} turns, and the next turn does not fit`,
+  );
 }
 
 function isFaulty(call: { readonly name: string } | FaultyCall): call is FaultyCall {

@@ -2,6 +2,8 @@
 
 export type TranscriptEntry =
   | { readonly type: 'prompt'; readonly messages: readonly { role: string; content: string }[] }
+  /** Turns that an earlier attempt finished. */
+  | { readonly type: 'resumed'; readonly turns: number; readonly messages: readonly object[] }
   | {
       readonly type: 'reply';
       readonly turn: number;

@@ -7,6 +7,7 @@ import { converse } from './converse.ts';
 import { fenceData } from './fence-data.ts';
 import type { TriageAssignment, Triager } from './port.ts';
 import { dataOrNothing, dataRule, list, section, thisRun } from './prompts.ts';
+import type { Ending } from './tool-loop.ts';
 import { createToolSet } from './tool-set.ts';
 import { answerOf, readingDescriptions, readingSchemas, runWorkspaceTool } from './workspace-tools.ts';
 
@@ -39,38 +40,43 @@ export function createTriageAgent(
     name: config.name,
     async triage(assignment) {
       const { sandbox, signal, onProgress } = assignment;
-      const { turns, result } = await converse(
-        { gateway: deps.gateway, channel: config.channel },
-        assignment,
-        {
-          first: firstTriageMessages(assignment, {
-            agent: config.instructions,
-            repository: deps.repositoryInstructions,
-          }),
-          tools: triageTools.definitions,
-          parse: triageTools.parse,
-          run: async (call) => {
-            if (call.name !== 'report_triage')
-              return answerOf(
-                () => runWorkspaceTool(call, { sandbox, signal, onProgress, commandSeconds: 0 }),
-                signal,
-              );
-            const checked = checkTriage(
-              { ...call.arguments, question: call.arguments.question ?? null },
-              assignment,
+      const { turns, result } = await converse({ gateway: deps.gateway, agent: config }, assignment, {
+        first: firstTriageMessages(assignment, {
+          agent: config.instructions,
+          repository: deps.repositoryInstructions,
+        }),
+        tools: triageTools.definitions,
+        parse: triageTools.parse,
+        run: async (call) => {
+          if (call.name !== 'report_triage')
+            return answerOf(
+              () => runWorkspaceTool(call, { sandbox, signal, onProgress, commandSeconds: 0 }),
+              signal,
             );
-            return 'faults' in checked
-              ? `error: not recorded: ${checked.faults.join('; ')}`
-              : { text: 'recorded', result: checked.triage };
-          },
-          remindOfTools:
-            'That was an answer without a tool call; nobody reads it. Use the tools, then call report_triage.',
-          lastTurns: 'call report_triage with what you know',
+          return report(call.arguments, assignment);
         },
-      );
+        replay: (call) => {
+          const answer = call.name === 'report_triage' ? report(call.arguments, assignment) : '';
+          return typeof answer === 'string' ? null : answer;
+        },
+        touches: () => false,
+        remindOfTools:
+          'That was an answer without a tool call; nobody reads it. Use the tools, then call report_triage.',
+        lastTurns: 'call report_triage with what you know',
+      });
       return { triage: result, turns };
     },
   };
+}
+
+function report(
+  reported: Omit<Triage, 'question'> & { readonly question?: string | null | undefined },
+  assignment: TriageAssignment,
+): string | Ending<Triage> {
+  const checked = checkTriage({ ...reported, question: reported.question ?? null }, assignment);
+  return 'faults' in checked
+    ? `error: not recorded: ${checked.faults.join('; ')}`
+    : { text: 'recorded', result: checked.triage };
 }
 
 /** The triage with each label and number once, or everything that is wrong with it, in words for the model. */

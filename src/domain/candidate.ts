@@ -8,7 +8,7 @@ export interface LeftOut {
   readonly code: string;
   readonly reason: string;
   /** Subtask of the patch it collides with; null: the target, or several together, or no conflict. */
-  readonly against?: string | null;
+  readonly against: string | null;
 }
 
 /** What merging gives. `commit` null: nothing is left to publish, and `leftOut` says why. */

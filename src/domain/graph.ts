@@ -1,35 +1,163 @@
+import type { Candidate } from './candidate.ts';
 import type { Failure } from './failure.ts';
+import type { RequestedRow } from './fork.ts';
+import type { MatrixRow } from './matrix.ts';
 import type { AttemptStatus, SubtaskKind, SubtaskStatus, TaskOutcome } from './task.ts';
 
-/** The graph of a task as the scheduler sees it, and what it may decide about it. */
+/**
+ * The graph of a task as the scheduler sees it, and what it may decide about it. It sees open ends alone: first the
+ * rows whose newest attempt is over, until none is left; then those that can start.
+ */
+export type GraphState = EndedState | ReadyState;
 
-export interface GraphRow {
+export interface EndedState {
+  readonly step: 'ended';
+  /** By row; at least one. */
+  readonly ended: readonly EndedRow[];
+  /** Of `limits.task_retries`, by all rows together. */
+  readonly retriesUsed: number;
+  /** The rows that candidates of `ended` left out. */
+  readonly culprits: readonly Culprit[];
+  /** Every row of the task, where one of `ended` asks for further rows; else empty. By row. */
+  readonly rows: readonly TaskRow[];
+  /** Rows of agents that the task may have, those included that its agents ask for. */
+  readonly maxRows: number;
+}
+
+/** A running row whose newest attempt is over. */
+export interface EndedRow {
   readonly id: string;
   readonly row: number;
-  readonly status: SubtaskStatus;
-  /** Ids of the rows this one waits for. */
-  readonly dependsOn: readonly string[];
-  /** Whether it needs what it depends on to have succeeded, or only to be over. */
-  readonly waitsFor: 'success' | 'end';
   readonly kind: SubtaskKind;
+  readonly issue: number | null;
+  readonly title: string;
+  readonly agent: string;
+  /** Agents that may still be tried, in order. */
+  readonly fallbacks: readonly string[];
+  readonly matrix: MatrixRow;
   readonly complexity: number;
-  /** Attempts that failed by themselves. */
+  /** How often it was cut from a larger row. */
+  readonly depth: number;
+  /** Attempts of this run that failed by themselves, and workers that died over it. */
   readonly failures: number;
-  /** Workers that died over it. */
   readonly deaths: number;
+  /** See {@link Culprit}. */
+  readonly verificationReruns: number;
+  readonly conflictReruns: number;
+  /** The commit it began with; null: the task's head. */
+  readonly base: string | null;
+  readonly attempt: AttemptStatus;
+  /** Why the attempt failed; null where it succeeded, or nobody could say. */
   readonly failure: Failure | null;
-  /** Milliseconds since the epoch; null: at any time. */
-  readonly notBefore: number | null;
-  /** Its newest attempt; null when there was none. */
-  readonly lastAttempt: AttemptStatus | null;
+  /** Whether its agent had finished a turn. */
+  readonly progressed: boolean;
+  readonly requested: readonly RequestedRow[];
+  /** What an integrating row gave. */
+  readonly candidate: Candidate | null;
+}
+
+/** A row whose work a candidate left out. */
+export interface Culprit {
+  readonly id: string;
+  readonly status: SubtaskStatus;
+  /** Times it ran again after its patch, or the candidate with it, failed the checks; and after a conflict. */
+  readonly verificationReruns: number;
+  readonly conflictReruns: number;
+  /** Ids of the rows it depends on, and of those that depend on it, directly or through others. */
+  readonly above: readonly string[];
+  readonly below: readonly string[];
+  /** One of these that an agent works on, or will: then its scope may be in use. */
+  readonly blocked: boolean;
+}
+
+/** What a row that an agent asks for is held against. */
+export interface TaskRow {
+  readonly id: string;
+  readonly row: number;
+  readonly kind: SubtaskKind;
+  readonly issue: number | null;
+  readonly status: SubtaskStatus;
+  readonly title: string;
+  readonly writes: readonly string[];
+}
+
+export interface ReadyState {
+  readonly step: 'ready';
+  /** Ids of rows that may start now, the longest remaining path first: as many as there is room for, or all. */
+  readonly ready: readonly string[];
+  /** Rows with a live attempt. */
+  readonly live: number;
+  /** Attempts of the task that may be live at once. */
+  readonly parallel: number;
+  /** When the first of those that pause may start, milliseconds since the epoch; null: none pauses. */
+  readonly nextStart: number | null;
+  /** How the rows ended; null while one is live, or can be. */
+  readonly tally: Tally | null;
+}
+
+/** Rows that were split do not count. */
+export interface Tally {
+  readonly agents: { readonly succeeded: number; readonly total: number };
+  readonly integrations: { readonly succeeded: number; readonly total: number };
 }
 
 export type Action =
   | { readonly type: 'start'; readonly id: string }
-  /** Back to waiting, not to be started before `notBefore`. */
-  | { readonly type: 'retry'; readonly id: string; readonly notBefore: number }
+  /** Its result counts. */
+  | { readonly type: 'complete'; readonly id: string }
+  /** Back to waiting, not to be started before `notBefore`. `counted`: it is one of the task's retries. */
+  | { readonly type: 'retry'; readonly id: string; readonly notBefore: number; readonly counted: boolean }
+  /** Begins anew with another agent; `rest`: those that are left after it. */
+  | {
+      readonly type: 'fallback';
+      readonly id: string;
+      readonly agent: string;
+      readonly rest: readonly string[];
+    }
+  | RerunAction
+  | SplitAction
+  | ForkAction
+  /** An integrating row waits anew for what it integrates. */
+  | { readonly type: 'again'; readonly id: string }
+  /** For good. What needs its success is skipped by name, and what needs that. */
   | { readonly type: 'fail'; readonly id: string; readonly failure: Failure }
-  | { readonly type: 'skip'; readonly id: string; readonly failure: Failure }
   | { readonly type: 'settle'; readonly outcome: TaskOutcome }
   /** Nothing to do before then. */
   | { readonly type: 'wake'; readonly at: number };
+
+/** Begins anew, knowing what was wrong. Its earlier result no longer counts. */
+export interface RerunAction {
+  readonly type: 'rerun';
+  readonly id: string;
+  readonly cause: 'verification' | 'conflict';
+  readonly feedback: string;
+  /** The commit it begins with; null: the task's head with what it builds upon. */
+  readonly base: string | null;
+  /** Rows it depends on from now on as well. */
+  readonly after: readonly string[];
+}
+
+/** Smaller rows take its place: they depend on what it depended on, and what depended on it depends on all of them. */
+export interface SplitAction {
+  readonly type: 'split';
+  readonly id: string;
+  readonly children: readonly {
+    readonly title: string;
+    readonly matrix: MatrixRow;
+    readonly complexity: number;
+  }[];
+  /** What they are told of its run. */
+  readonly feedback: string;
+}
+
+/** Rows that its agent asked for join the graph, with its agent and limits. */
+export interface ForkAction {
+  readonly type: 'fork';
+  readonly id: string;
+  readonly rows: readonly {
+    readonly title: string;
+    readonly matrix: MatrixRow;
+    readonly dependsOn: readonly string[];
+  }[];
+  readonly refused: readonly { readonly title: string; readonly reason: string }[];
+}

@@ -35,6 +35,10 @@ export interface PlannedRow {
   readonly title: string;
   /** Name of the agent in the configuration. */
   readonly agent: string;
+  /** Agents that are tried where it fails for good, in order. Default none. */
+  readonly fallbacks?: readonly string[];
+  /** What it takes of a worker's `limits.parallel`. Default 1. */
+  readonly weight?: number;
   /** Default `agent`. */
   readonly kind?: SubtaskKind;
   /** Starts once what it depends on succeeded (the default), or once that has ended, however. */

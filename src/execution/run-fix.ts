@@ -2,6 +2,7 @@ import type { Fixer } from '../agents/port.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Merging, VerificationContext } from '../merging/port.ts';
 import type { ArtifactStore, Store, Task } from '../store/port.ts';
+import type { KeepTurns } from './keep-turns.ts';
 import { configOf, inSandbox, openMirror, type WorkspacePorts } from './open-workspace.ts';
 import type { AttemptTools, Perform, Work } from './perform.ts';
 
@@ -13,6 +14,7 @@ export function createFixWork(
     readonly merging: Merging;
     readonly agentOf: (task: Task, name: string) => AgentConfig;
     readonly createFixer: (config: AgentConfig, task: Task) => Fixer;
+    readonly keepTurns: KeepTurns;
   },
 ): Perform {
   return async (work, tools) => {
@@ -36,7 +38,10 @@ export function createFixWork(
         row: subtask.matrix,
         contract: task.contract,
         checks,
+        feedback: subtask.feedback,
+        startingPoint: '',
         sandbox,
+        keeper: deps.keepTurns(work, tools, { sandbox, mirror, base }),
         signal,
         onProgress: tools.alive,
         onLog: tools.log,

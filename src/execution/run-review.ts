@@ -3,6 +3,7 @@ import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/operator-config.ts';
 import { changesOf } from '../domain/change.ts';
 import type { Task } from '../store/port.ts';
+import type { KeepTurns } from './keep-turns.ts';
 import { inSandbox, openMirror, type WorkspacePorts } from './open-workspace.ts';
 import type { Perform } from './perform.ts';
 
@@ -13,6 +14,7 @@ export function createReviewWork(
     readonly agentOf: (task: Task, name: string) => AgentConfig;
     readonly createAgent: (config: AgentConfig, task: Task) => Agent;
     readonly limits: Limits;
+    readonly keepTurns: KeepTurns;
   },
 ): Perform {
   return async (work, tools) => {
@@ -36,6 +38,7 @@ export function createReviewWork(
         contract: task.contract,
         changes: changesOf(inputs, changes),
         sandbox,
+        keeper: deps.keepTurns(work, tools, { sandbox, mirror, base: task.headSha }),
         signal,
         onProgress: tools.alive,
         onLog: tools.log,

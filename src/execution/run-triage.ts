@@ -2,6 +2,7 @@ import type { Triager } from '../agents/port.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { GitHub } from '../github/port.ts';
 import type { Task } from '../store/port.ts';
+import type { KeepTurns } from './keep-turns.ts';
 import { configOf, inSandbox, openMirror, repositoryOf, type WorkspacePorts } from './open-workspace.ts';
 import type { Perform } from './perform.ts';
 
@@ -11,6 +12,7 @@ export function createTriageWork(
     readonly github: Pick<GitHub, 'readLabels' | 'readOpenIssues'>;
     readonly agentOf: (task: Task, name: string) => AgentConfig;
     readonly createTriager: (config: AgentConfig, task: Task) => Triager;
+    readonly keepTurns: KeepTurns;
   },
 ): Perform {
   return async (work, tools) => {
@@ -38,6 +40,7 @@ export function createTriageWork(
         labels,
         others: open.filter(({ number }) => number !== task.number),
         sandbox,
+        keeper: deps.keepTurns(work, tools, { sandbox, mirror, base: task.headSha }),
         signal,
         onProgress: tools.alive,
         onLog: tools.log,

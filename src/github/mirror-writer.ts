@@ -3,6 +3,7 @@ import { PatchfleetError } from '../domain/failure.ts';
 import { displayPath } from '../domain/parse-patch.ts';
 import { parseRaw, type RawEntry } from '../domain/parse-raw.ts';
 import type { FileMode, PatchEntry } from '../domain/patch.ts';
+import { differences, treesOf } from './mirror-batch.ts';
 import { requireSha } from './mirror-fetch.ts';
 import { blobSizes } from './mirror-objects.ts';
 import { writeTree } from './mirror-writer-tree.ts';
@@ -40,6 +41,8 @@ export function createMirrorWriter(
     },
     mergeTrees: (ours, theirs) => mergeTrees(gitDir, ours, theirs),
     treeOf: (commit) => line(['rev-parse', '--verify', `${requireSha(commit)}^{tree}`]),
+    treesOf: (commits) => treesOf(gitDir, commits),
+    differences: (pairs) => differences(gitDir, pairs),
     compareTrees: (from, to) => compareTrees(gitDir, from, to),
     patchText: async (from, to, maxBytes) => {
       const range = [requireSha(from), requireSha(to)];

@@ -1,4 +1,5 @@
 import { applyPatch } from './apply-patch.ts';
+import { createHeldCommits } from './held-commits.ts';
 import { fetchBranch, fetchCommit, fetchPullHead } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
@@ -24,6 +25,7 @@ export interface MirrorsOptions {
 export function createMirrors(options: MirrorsOptions): Mirrors {
   const serverUrl = options.serverUrl.replace(/\/+$/, '');
   const turn = takeTurns();
+  const held = createHeldCommits();
   return {
     open: async (repository) => {
       const gitDir = await turn(repository.id, () => ensureMirrorDir(options.dir, repository.id));
@@ -39,11 +41,14 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       return {
         ...reader(gitDir),
         fetchPullRequest: (number, headSha, baseSha, signal) =>
-          inTurn(() => fetchCommits(source, number, [headSha, baseSha], signal)),
+          held.require(gitDir, [headSha, baseSha], () =>
+            inTurn(() => fetchCommits(source, number, [headSha, baseSha], signal)),
+          ),
         ...createMirrorWriter(gitDir),
         fetchBranch: (branch, signal) => inTurn(() => fetchBranch(source, branch, signal)),
         fetchPullHead: (number, signal) => inTurn(() => fetchPullHead(source, number, signal)),
-        fetchCommit: (commit, branch, signal) => inTurn(() => fetchCommit(source, commit, branch, signal)),
+        fetchCommit: (commit, branch, signal) =>
+          held.require(gitDir, [commit], () => inTurn(() => fetchCommit(source, commit, branch, signal))),
         applyPatch: (base, patch) => applyPatch(gitDir, base, patch),
       };
     },

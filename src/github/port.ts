@@ -141,6 +141,20 @@ export interface TreeChange {
     | null;
 }
 
+/** What stands at a path of a tree. */
+export interface TreeFile {
+  readonly mode: string;
+  readonly blob: string;
+}
+
+/** One path that differs between two trees; null: nothing stands there. */
+export interface TreeDifference {
+  /** Its bytes as latin1, since git's paths need not be UTF-8. */
+  readonly path: string;
+  readonly before: TreeFile | null;
+  readonly now: TreeFile | null;
+}
+
 export type MergeResult =
   | { readonly clean: true; readonly tree: string }
   /** Paths in conflict, sorted. */
@@ -152,9 +166,16 @@ export interface MirrorWriter {
   writeTree(base: string, changes: readonly TreeChange[], signal?: AbortSignal): Promise<string>;
   /** A commit object; author, committer and date are fixed, so that the same arguments give the same commit. */
   commitTree(tree: string, parents: readonly string[], message: string): Promise<string>;
-  /** Three-way merge of two commits by `git merge-tree --write-tree`; their merge base decides. */
+  /**
+   * Three-way merge of two commits by `git merge-tree --write-tree`; their merge base decides. Renamed files are
+   * followed, renamed directories are not: what a side adds stays where that side put it.
+   */
   mergeTrees(ours: string, theirs: string): Promise<MergeResult>;
   treeOf(commit: string): Promise<string>;
+  /** Trees of many commits (or trees) by their ids; those that are not there are left out. */
+  treesOf(commits: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** What differs between the two trees of each pair, symlinks and submodules too; `diff_too_large` beyond 32 MiB. */
+  differences(pairs: readonly (readonly [from: string, to: string])[]): Promise<TreeDifference[][]>;
   /** What differs between two trees or commits, without rename detection, sorted by path. */
   compareTrees(from: string, to: string): Promise<PatchEntry[]>;
   /** `git diff --binary --full-index` between two trees or commits; `diff_too_large` beyond `maxBytes`. */

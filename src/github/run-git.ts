@@ -54,6 +54,8 @@ const settings = [
   'maintenance.auto=false',
   'fetch.writeCommitGraph=false',
   'diff.renameLimit=1000',
+  // A merge puts no file where neither side has put it (ADR 0017).
+  'merge.directoryRenames=false',
   'diff.suppressBlankEmpty=false',
 ].flatMap((setting) => ['-c', setting]);
 

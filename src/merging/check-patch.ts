@@ -35,6 +35,7 @@ export function createPatchChecker(
   verifier: Verifier,
 ): (request: CheckPatchRequest) => Promise<CheckedPatch | null> {
   return async ({ mirror, base, harvest, writes, config, message, context }) => {
+    if (harvest.length === 0) return null;
     const treePaths = await mirror.listTree(base);
     const { patch, refusals } = await readPatch(harvest, {
       mirror,

@@ -2,9 +2,10 @@ import { type Candidate, type LeftOut, reportCode } from '../domain/candidate.ts
 import { protectionBy } from '../domain/protection.ts';
 import type { Mirror } from '../github/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
-import { ensurePatchCommit } from './ensure-patch-commit.ts';
+import { ensurePatches } from './ensure-patches.ts';
+import { openGround } from './ground.ts';
 import type { Integrator } from './integrate.ts';
-import { createMerge, mergePatches } from './merge-patches.ts';
+import { mergePatches } from './merge-patches.ts';
 import type { BaseRequest, IntegrateRowsRequest, MergePatch } from './port.ts';
 
 /** The artifact of that digest; null where it is lost. */
@@ -43,7 +44,9 @@ export function createBaseFinder(readArtifact: ReadArtifact): (request: BaseRequ
     const rows = rowsBeneath(view, row, ancestors);
     const patches = await patchesOf(readArtifact, mirror, view, rows, signal);
     if (patches.length === 0) return headSha;
-    const { tree } = await mergePatches(createMerge(mirror), await mirror.treeOf(headSha), patches);
+    const onStep = () => signal.throwIfAborted();
+    const ground = await openGround({ mirror, target: headSha, patches, onStep });
+    const { tree } = await mergePatches(ground, patches);
     return mirror.commitTree(tree, [headSha], 'The head with what this row builds on');
   };
 }
@@ -55,17 +58,16 @@ async function patchesOf(
   rows: readonly Subtask[],
   signal: AbortSignal,
 ): Promise<MergePatch[]> {
-  const patches: MergePatch[] = [];
-  for (const patch of view.patches) {
-    const made = rows.find(({ id, status }) => id === patch.subtaskId && status === 'succeeded');
-    if (made === undefined) continue;
-    // The base may itself be a commit of ours; then the patch is taken as it is, or made anew.
-    const commit = await ensurePatchCommit({ mirror, readArtifact }, patch);
-    signal.throwIfAborted();
-    const { id: subtaskId, row, title } = made;
-    patches.push({ subtaskId, row, title, commit, baseCommit: patch.baseCommit });
-  }
-  return patches;
+  const made = new Map(rows.flatMap((row) => (row.status === 'succeeded' ? [[row.id, row] as const] : [])));
+  const patches = view.patches.filter(({ subtaskId }) => made.has(subtaskId));
+  await ensurePatches({ mirror, readArtifact, signal }, patches);
+  return patches
+    .flatMap(({ subtaskId, baseCommit, tree, entries }) => {
+      const row = made.get(subtaskId);
+      if (row === undefined) return [];
+      return [{ subtaskId, row: row.row, title: row.title, baseCommit, tree, entries }];
+    })
+    .sort((a, b) => a.row - b.row);
 }
 
 /** The agents' rows whose work this one integrates. */
@@ -89,7 +91,9 @@ export function rowsBeneath(
 }
 
 function failed({ id, row, status, failure }: Subtask): LeftOut[] {
-  if (status === 'succeeded') return [];
+  // The rows that took the place of one that was split speak for it.
+  if (status === 'succeeded' || status === 'split') return [];
   const code = failure?.code ?? 'internal';
-  return [{ subtaskId: id, row, code: reportCode(code), reason: failure?.detail ?? `it is ${status}` }];
+  const reason = failure?.detail ?? `it is ${status}`;
+  return [{ subtaskId: id, row, code: reportCode(code), reason, against: null }];
 }

@@ -1,6 +1,6 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import type { Candidate } from '../domain/candidate.ts';
-import type { Patch } from '../domain/patch.ts';
+import type { Patch, PatchEntry } from '../domain/patch.ts';
 import type { Verdict, VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import type { HarvestEntry } from '../sandbox/port.ts';
@@ -39,8 +39,10 @@ export interface MergePatch {
   readonly title: string;
   /** The commit it was made on. */
   readonly baseCommit: string;
-  /** Commit of the patch in the mirror. */
-  readonly commit: string;
+  /** Tree of the base with the patch; it is in the mirror, and so are the entries' blobs. */
+  readonly tree: string;
+  /** What differs between the two. */
+  readonly entries: readonly PatchEntry[];
 }
 
 /** What an agent left in its workspace, to be made a patch. */

@@ -38,7 +38,7 @@ export function renderProgress(view: TaskView): string {
   const over = rows.filter(({ state }) => state !== 'open').length;
   const integrating = subtasks.filter((row) => row.kind === 'integrate' && row.status === 'running').length;
   const again = readIntegrations(view).some(
-    ({ subtask, rounds }) => rounds > 0 && subtask.status !== 'succeeded',
+    ({ subtask, rounds }) => rounds > 1 && subtask.status !== 'succeeded',
   );
   const step = again
     ? ' The target moved: the result is merged and verified again.'

@@ -1,23 +1,31 @@
 import type { Limits } from '../config/operator-config.ts';
-import type { Store } from '../store/port.ts';
+import type { Store, Task } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { decide } from './decide.ts';
+import { decideLimits } from './limits.ts';
 import type { Queue } from './port.ts';
 
 /**
- * Moves a running task on: reads its graph, decides, applies, and enqueues what follows. Safe to call at any
+ * Moves a running task on: reads its open ends, decides, applies, and enqueues what follows. Safe to call at any
  * time, by any replica, as often as one likes; it does nothing when there is nothing to do.
  */
 export function createAdvance(deps: {
   store: Pick<Store, 'graphs'>;
   queue: Queue;
   limits: Limits;
+  /** A further bound on the attempts of a task that are live at once, e.g. by the quota of its model. */
+  quotaParallel?: (task: Task) => number;
   log: Logger;
 }): (taskId: string) => Promise<void> {
-  const { store, queue, limits, log } = deps;
-  const bounds = { taskParallel: limits.task_parallel, retries: limits.retries, deaths: limits.deaths };
+  const { store, queue, limits, quotaParallel, log } = deps;
+  const bounds = decideLimits(limits);
+  const parallel = (task: Task) =>
+    Math.max(1, Math.min(limits.task_parallel, quotaParallel?.(task) ?? limits.task_parallel));
   return async (taskId) => {
-    const advanced = await store.graphs.advance(taskId, (rows, now) => decide(rows, bounds, now));
+    const advanced = await store.graphs.advance(taskId, {
+      parallel,
+      decide: (state, now) => decide(state, bounds, now),
+    });
     if (advanced === null) return;
     const { task, started, settled, wakeAt } = advanced;
     const { priority } = task;

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, inArray, sql } from 'drizzle-orm';
+import { turnsStand } from '../domain/resume.ts';
+import { dropCheckpoints } from './checkpoints.ts';
 import { type ClaimLimits, claimNext, defaultClaimLimits } from './claim-next.ts';
 import type { Database, Executor } from './database.ts';
 import type { Attempt, Attempts, Claim, NewArtifact } from './port.ts';
@@ -40,21 +42,18 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
 
     succeed: (claim, result) =>
       db.transaction(async (tx) => {
-        const attempt = await end(tx, claim, { status: 'succeeded', turns: result.turns });
+        const { summary, turns, refused = 0, requested = [] } = result;
+        const attempt = await end(tx, claim, { status: 'succeeded', turns, requested: [...requested] });
         if (attempt === null) return false;
+        // It stays `running`: whether it is over is decided by `advance`.
         const [subtask] = await tx
           .update(subtasks)
-          .set({
-            status: 'succeeded',
-            finishedAt: new Date(),
-            failure: null,
-            summary: result.summary,
-            refused: result.refused ?? 0,
-          })
+          .set({ failure: null, summary, refused })
           .where(eq(subtasks.id, attempt.subtaskId))
           .returning({ agent: subtasks.agent });
         await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
+        if (result.turns > 0) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 
@@ -68,6 +67,7 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
           .set({ failures: sql`${subtasks.failures} + 1`, failure })
           .where(eq(subtasks.id, attempt.subtaskId));
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, kept);
+        if (!turnsStand(failure.code)) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
       }),
 

@@ -1,31 +1,41 @@
-import { randomUUID } from 'node:crypto';
-import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
-import type { Action, GraphRow } from '../domain/graph.ts';
-import type { Database, Executor } from './database.ts';
+import { sql } from 'drizzle-orm';
+import { applyActions } from './apply-actions.ts';
+import type { Database } from './database.ts';
 import type { Graphs } from './port.ts';
-import { attempts, dependencies, subtasks } from './schema.ts';
+import { readEnded, readReady } from './read-graph.ts';
+import { dependencies } from './schema.ts';
+import { startRows } from './start-rows.ts';
 import { lockRunning, settle } from './tasks.ts';
 
-/** Reads the graph of a task and applies what the scheduler decides, in one transaction. */
+/** Reads the open ends of a graph and applies what the scheduler decides, in one transaction. */
 export function createGraphs(db: Database): Graphs {
   return {
-    advance: (taskId, decide) =>
+    advance: (taskId, { parallel, decide }) =>
       db.transaction(async (tx) => {
-        const task = await lockRunning(tx, taskId);
+        let task = await lockRunning(tx, taskId);
         if (task === null) return null;
-        const now = Date.now();
-        const actions = decide(await readGraph(tx, taskId), now);
-        const started: { attemptId: string }[] = [];
-        let settled = false;
-        let wakeAt: number | null = null;
-        for (const action of actions) {
-          if (action.type === 'start')
-            started.push({ attemptId: await start(tx, taskId, action.id, new Date(now)) });
-          else if (action.type === 'settle') settled = await settle(tx, taskId, action.outcome, null);
-          else if (action.type === 'wake') wakeAt = action.at;
-          else await change(tx, action, new Date(now));
+        const now = new Date();
+        // Rows that ended, until none is left: one may give others what they are decided by.
+        for (let left = true; left; ) {
+          const state = await readEnded(tx, task);
+          if (state === null) break;
+          const actions = decide(state, now.getTime());
+          if (actions.length === 0) throw new Error(`nothing was decided about ${state.ended.length} rows`);
+          await applyActions(tx, task, actions, now);
+          const counted = actions.filter((action) => action.type === 'retry' && action.counted).length;
+          task = { ...task, retriesUsed: task.retriesUsed + counted };
+          const decided = new Set(actions.map((action) => ('id' in action ? action.id : '')));
+          left = state.ended.some(({ id }) => !decided.has(id));
         }
-        return { task, started, settled, wakeAt };
+        const actions = decide(await readReady(tx, taskId, parallel(task), now), now.getTime());
+        const starts = actions.filter((action) => action.type === 'start').map(({ id }) => id);
+        const end = actions.find((action) => action.type === 'settle');
+        return {
+          task,
+          started: await startRows(tx, taskId, starts, now),
+          settled: end !== undefined && (await settle(tx, taskId, end.outcome, null)),
+          wakeAt: actions.find((action) => action.type === 'wake')?.at ?? null,
+        };
       }),
 
     ancestors: async (subtaskId) => {
@@ -39,75 +49,4 @@ export function createGraphs(db: Database): Graphs {
       return rows.map(({ id }) => id);
     },
   };
-}
-
-async function readGraph(tx: Executor, taskId: string): Promise<GraphRow[]> {
-  const rows = await tx.select().from(subtasks).where(eq(subtasks.taskId, taskId)).orderBy(asc(subtasks.row));
-  const edges = await tx
-    .select({ subtaskId: dependencies.subtaskId, dependsOn: dependencies.dependsOn })
-    .from(dependencies)
-    .innerJoin(subtasks, eq(subtasks.id, dependencies.subtaskId))
-    .where(eq(subtasks.taskId, taskId));
-  const dependsOn = Map.groupBy(edges, (edge) => edge.subtaskId);
-  const running = rows.filter((row) => row.status === 'running').map((row) => row.id);
-  const newest =
-    running.length === 0
-      ? []
-      : await tx
-          .selectDistinctOn([attempts.subtaskId], { subtaskId: attempts.subtaskId, status: attempts.status })
-          .from(attempts)
-          .where(inArray(attempts.subtaskId, running))
-          .orderBy(attempts.subtaskId, desc(attempts.number));
-  const lastAttempt = new Map(newest.map((attempt) => [attempt.subtaskId, attempt.status]));
-  return rows.map((row) => ({
-    id: row.id,
-    row: row.row,
-    status: row.status,
-    dependsOn: (dependsOn.get(row.id) ?? []).map((edge) => edge.dependsOn),
-    waitsFor: row.waitsFor,
-    kind: row.kind,
-    complexity: row.complexity,
-    failures: row.failures,
-    deaths: row.deaths,
-    failure: row.failure,
-    notBefore: row.notBefore?.getTime() ?? null,
-    lastAttempt: lastAttempt.get(row.id) ?? null,
-  }));
-}
-
-async function start(tx: Executor, taskId: string, subtaskId: string, now: Date): Promise<string> {
-  const [last] = await tx
-    .select({ number: attempts.number })
-    .from(attempts)
-    .where(eq(attempts.subtaskId, subtaskId))
-    .orderBy(desc(attempts.number))
-    .limit(1);
-  const attemptId = randomUUID();
-  await tx
-    .insert(attempts)
-    .values({ id: attemptId, taskId, subtaskId, number: (last?.number ?? 0) + 1, queuedAt: now });
-  await tx
-    .update(subtasks)
-    .set({ status: 'running', ...(last === undefined ? { startedAt: now } : {}) })
-    .where(eq(subtasks.id, subtaskId));
-  return attemptId;
-}
-
-async function change(
-  tx: Executor,
-  action: Extract<Action, { type: 'retry' | 'fail' | 'skip' }>,
-  now: Date,
-): Promise<void> {
-  const set =
-    action.type === 'retry'
-      ? { status: 'waiting' as const, notBefore: new Date(action.notBefore) }
-      : {
-          status: action.type === 'fail' ? ('failed' as const) : ('skipped' as const),
-          failure: action.failure,
-          finishedAt: now,
-        };
-  await tx
-    .update(subtasks)
-    .set(set)
-    .where(and(eq(subtasks.id, action.id), inArray(subtasks.status, ['waiting', 'running'])));
 }

@@ -3,12 +3,13 @@ import type { SkippedFile } from '../domain/change.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { RequestedRow } from '../domain/fork.ts';
-import type { Action, GraphRow } from '../domain/graph.ts';
+import type { Action, GraphState } from '../domain/graph.ts';
 import type { Plan } from '../domain/matrix.ts';
+import type { EarlierAttempt, KeptRun } from '../domain/resume.ts';
 import type { SubjectIssue, TaskOutcome } from '../domain/task.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationReport } from '../domain/verification.ts';
-import type { BudgetLedger } from '../inference/port.ts';
+import type { BudgetLedger, ModelMessage } from '../inference/port.ts';
 import type { Room } from './claim-next.ts';
 import type {
   artifacts,
@@ -42,6 +43,7 @@ export interface Store {
   readonly tasks: Tasks;
   readonly attempts: Attempts;
   readonly workers: Workers;
+  readonly checkpoints: Checkpoints;
   readonly graphs: Graphs;
   readonly views: Views;
   readonly publications: Publications;
@@ -171,7 +173,11 @@ export interface Attempts {
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */
   started(claim: Claim, containerId: string): Promise<boolean>;
-  /** Stores findings and result in one transaction. False: refused by epoch, nothing was stored. */
+  /**
+   * Stores the result in one transaction, in place of what an earlier run of the subtask gave. The subtask stays
+   * `running`: what it means for the graph is decided by {@link Graphs.advance}. False: refused by epoch, nothing was
+   * stored.
+   */
   succeed(claim: Claim, result: AttemptResult): Promise<boolean>;
   fail(claim: Claim, failure: Failure, artifacts: readonly NewArtifact[]): Promise<boolean>;
   /** The worker gives the attempt back unharmed (it is shutting down). */
@@ -194,6 +200,39 @@ export interface Workers {
   forget(silentMs: number): Promise<void>;
 }
 
+/** A turn of an agent that is over: every call of it is answered. */
+export interface KeptTurn {
+  /** 1-based. */
+  readonly turn: number;
+  /** What it added to the conversation, in order. */
+  readonly messages: readonly ModelMessage[];
+  /** Prompt and completion tokens it cost. */
+  readonly tokens: number;
+}
+
+/** Where the agent of a subtask stands: all turns from the first on, in order. */
+export interface Checkpoint extends KeptRun {
+  readonly turns: readonly KeptTurn[];
+  /** `git diff --binary` of the workspace after the last turn, against its snapshot; null: it was never changed. */
+  readonly patch: Uint8Array | null;
+  readonly earlier: EarlierAttempt | null;
+}
+
+export interface Checkpoints {
+  /**
+   * Keeps a turn, in one statement. `patch`: null where the workspace is as it was after the turn before. False:
+   * the claim is gone, nothing was written, stop.
+   */
+  save(
+    claim: Claim,
+    turn: KeptTurn & { readonly beginning: string; readonly patch: Uint8Array | null },
+  ): Promise<boolean>;
+  /** Null: nothing was kept, or not all of one run. */
+  load(subtaskId: string): Promise<Checkpoint | null>;
+  /** The row begins anew. Does nothing where the claim is gone. */
+  clear(claim: Claim): Promise<void>;
+}
+
 /** What an attempt gave: the parts its kind of work has. */
 export interface AttemptResult {
   readonly summary: string;
@@ -205,20 +244,25 @@ export interface AttemptResult {
   readonly patch?: Omit<PatchRow, 'subtaskId' | 'taskId'>;
   readonly candidate?: Candidate;
   readonly triage?: Triage;
+  /** Rows its agent asks for. */
   readonly requested?: readonly RequestedRow[];
 }
 
 export interface Graphs {
   /**
-   * Locks the task, reads its graph, asks `decide`, and applies the answer, all in one transaction. Null when
-   * the task is not running. The caller enqueues what `started` names; a crash in between is the reconciler's.
+   * Locks the task, reads its open ends, asks `decide`, and applies the answer, again until nothing is left to
+   * decide, all in one transaction. Null when the task is not running. The caller enqueues what `started` names; a
+   * crash in between is the reconciler's.
    */
-  advance(
-    taskId: string,
-    decide: (rows: readonly GraphRow[], now: number) => readonly Action[],
-  ): Promise<Advanced | null>;
+  advance(taskId: string, scheduler: Scheduler): Promise<Advanced | null>;
   /** Subtasks that one depends on, directly or through others. */
   ancestors(subtaskId: string): Promise<string[]>;
+}
+
+export interface Scheduler {
+  /** Attempts of the task that may be live at once. */
+  parallel(task: Task): number;
+  decide(state: GraphState, now: number): readonly Action[];
 }
 
 export interface Advanced {

@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
 import { fingerprint } from '../domain/finding.ts';
 import type { Executor } from './database.ts';
 import type { AttemptResult } from './port.ts';
 import { candidates, findings, patches, triages } from './schema.ts';
 
-/** Stores the parts of a result, inside the transaction that accepts it. */
+/**
+ * Stores the parts of a result, inside the transaction that accepts it. They take the place of what an earlier run of
+ * the subtask gave.
+ */
 export async function storeResult(
   tx: Executor,
   owner: { taskId: string; subtaskId: string; agent: string },
@@ -13,6 +16,9 @@ export async function storeResult(
 ): Promise<void> {
   const { agent, ...ids } = owner;
   const { findings: found = [], patch, candidate, triage } = result;
+  await tx.delete(findings).where(eq(findings.subtaskId, ids.subtaskId));
+  await tx.delete(patches).where(eq(patches.subtaskId, ids.subtaskId));
+  await tx.delete(triages).where(eq(triages.subtaskId, ids.subtaskId));
   if (found.length > 0)
     await tx.insert(findings).values(
       found.map((finding, position) => ({
@@ -32,6 +38,6 @@ export async function storeResult(
       .values({ ...ids, candidate })
       .onConflictDoUpdate({
         target: candidates.subtaskId,
-        set: { candidate, rounds: sql`${candidates.rounds} + 1`, createdAt: new Date() },
+        set: { candidate, createdAt: new Date() },
       });
 }

@@ -1,6 +1,7 @@
 import { createAttempts } from './attempts.ts';
 import { createAudit } from './audit.ts';
 import { createBudgetLedger } from './budget-ledger.ts';
+import { createCheckpoints } from './checkpoints.ts';
 import type { ClaimLimits } from './claim-next.ts';
 import type { OpenDatabase } from './database.ts';
 import { createDeadLetters } from './dead-letters.ts';
@@ -29,6 +30,7 @@ export function createStore(
     tasks: createTasks(db),
     attempts: createAttempts(db, options.claims),
     workers: createWorkers(db),
+    checkpoints: createCheckpoints(db),
     graphs: createGraphs(db),
     views: createViews(db),
     publications: createPublications(db),

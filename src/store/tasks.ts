@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
+import { remainingPaths } from '../domain/remaining-path.ts';
 import type { Database, Executor } from './database.ts';
 import { bury } from './dead-letters.ts';
 import { gatherIssue } from './gather-issue.ts';
 import type { Task, Tasks } from './port.ts';
-import { attempts, dependencies, subtasks, tasks } from './schema.ts';
+import { attempts, candidates, dependencies, subtasks, tasks } from './schema.ts';
 
 /** What is to be published changed: failures of before say nothing about it. */
 const publishAtOnce = { publishTries: 0, publishAfter: null };
@@ -98,6 +99,7 @@ export function createTasks(db: Database): Tasks {
         if (task === undefined) return false;
         const ids = plan.rows.map(() => randomUUID());
         if (ids.length === 0) return true;
+        const paths = remainingPaths(plan.rows);
         await tx.insert(subtasks).values(
           plan.rows.map((row, index) => ({
             id: ids[index] ?? randomUUID(),
@@ -110,6 +112,9 @@ export function createTasks(db: Database): Tasks {
             agent: row.agent,
             matrix: row.matrix,
             complexity: row.complexity,
+            path: paths[index] ?? row.complexity,
+            weight: row.weight ?? 1,
+            fallbacks: [...(row.fallbacks ?? [])],
             unmet: row.dependsOn.length,
           })),
         );
@@ -150,6 +155,10 @@ export function createTasks(db: Database): Tasks {
           .update(subtasks)
           .set({ status: 'waiting', finishedAt: null, failures: 0, deaths: 0, failure: null })
           .where(and(eq(subtasks.id, subtaskId), eq(subtasks.taskId, id), eq(subtasks.kind, 'integrate')));
+        await tx
+          .update(candidates)
+          .set({ rounds: sql`${candidates.rounds} + 1` })
+          .where(eq(candidates.subtaskId, subtaskId));
         return true;
       }),
 
@@ -226,6 +235,19 @@ export async function settle(
     .returning({ id: tasks.id });
   if (task === undefined) return false;
   const now = new Date();
+  // A result that was accepted counts, be the graph not yet advanced.
+  await tx
+    .update(subtasks)
+    .set({ status: 'succeeded', finishedAt: now })
+    .where(
+      and(
+        eq(subtasks.taskId, id),
+        eq(subtasks.status, 'running'),
+        sql`'succeeded' = (
+          select ${attempts.status} from ${attempts} where ${attempts.subtaskId} = ${subtasks.id}
+          order by ${attempts.number} desc limit 1)`,
+      ),
+    );
   await tx
     .update(subtasks)
     .set({ status: 'cancelled', finishedAt: now })

@@ -1,21 +1,48 @@
 import { mostAtOnce, summarise } from '../demo/measure.ts';
-import type { JournalEntry } from '../support/model/create-model-double.ts';
 import type { AttemptRow, FanOutRows } from './read-fan-out.ts';
-import type { BenchResult, Stage } from './result.ts';
+import { rounded } from './result.ts';
+import type { ModelCall } from './stage/script.ts';
 
 export interface FanOutShape {
   readonly subtasks: number;
   readonly parallel: number;
-  /** Model calls of a subtask, and what each takes. */
+  /** Model calls of a subtask. */
   readonly calls: number;
-  readonly callMs: number;
+  /** The least time it can take at that parallelism. */
+  readonly idealMs: number;
 }
 
-type Call = Pick<JournalEntry, 'attempt' | 'startedAt' | 'endedAt'>;
+export interface FanOutResult {
+  /** From the stored plan to the settled task. */
+  readonly wallMs: number;
+  readonly ratio: number;
+  /** From asking for it to the end of publishing. */
+  readonly totalMs: number;
+  /** Subtasks whose agents ran at one moment, at most. */
+  readonly maxConcurrent: number;
+  /** From claim to end of each attempt of an agent, in the order of their start. */
+  readonly attemptMs: readonly number[];
+  readonly stages: Readonly<Record<string, Stage>>;
+}
+
+export interface Stage {
+  /** Once for each attempt, or once for the task. */
+  readonly per: 'attempt' | 'task';
+  readonly medianMs: number;
+  readonly maxMs: number;
+  /** Over all attempts, which run beside each other. */
+  readonly sumMs: number;
+  /** `sumMs` over parallel times ideal: what the stage adds to the ratio, were all workers always busy. */
+  readonly share: number;
+}
 
 /** Where the time of a fan-out went. Fails where a subtask failed or was tried again: the figure would be of that. */
-export function measureFanOut(seen: FanOutRows, journal: readonly Call[], shape: FanOutShape): BenchResult {
-  const { subtasks, parallel, calls, callMs } = shape;
+export function measureFanOut(
+  seen: FanOutRows,
+  journal: readonly ModelCall[],
+  shape: FanOutShape,
+): FanOutResult {
+  const { subtasks, parallel, calls, idealMs } = shape;
   refuseFailures(seen, subtasks);
   const task = present(seen.task, 'task');
   const agents = seen.attempts
@@ -29,8 +56,7 @@ export function measureFanOut(seen: FanOutRows, journal: readonly Call[], shape:
   ];
   const [received, created] = [task.receivedAt.getTime(), task.createdAt.getTime()];
   const over = Math.max(...agents.map((agent) => agent.finished));
-  const wallMs = over - planned;
-  const idealMs = Math.ceil(subtasks / parallel) * calls * callMs;
+  const wallMs = settled - planned;
 
   const stage = (per: Stage['per'], times: readonly number[]): Stage => {
     const { median, max, sum } = summarise('', times);
@@ -40,16 +66,15 @@ export function measureFanOut(seen: FanOutRows, journal: readonly Call[], shape:
   const each = (time: (agent: Timed) => number) => stage('attempt', agents.map(time));
   const once = (ms: number) => stage('task', [ms]);
   return {
-    name: 'fanout',
-    subtasks,
-    parallel,
     wallMs,
-    idealMs,
     ratio: rounded(wallMs / idealMs),
     totalMs: finished - received,
     maxConcurrent: mostAtOnce(
       agents.map(({ id, agentStarted, agentEnded }) => ({ from: agentStarted, to: agentEnded, owner: id })),
     ),
+    attemptMs: agents
+      .toSorted((a, b) => a.claimed - b.claimed)
+      .map(({ claimed, finished }) => finished - claimed),
     stages: {
       admit: once(created - received),
       plan: once(planned - created),
@@ -99,18 +124,17 @@ interface Timed {
   readonly modelMs: number;
 }
 
-function timed(row: AttemptRow, journal: readonly Call[], calls: number): Timed {
+function timed(row: AttemptRow, journal: readonly ModelCall[], calls: number): Timed {
   const own = journal.filter(({ attempt }) => attempt === row.id);
   if (own.length !== calls) throw new Error(`${row.title} made ${own.length} model calls, not ${calls}`);
-  const ends = own.map(({ endedAt }) => endedAt ?? Number.NaN);
   return {
     id: row.id,
     queued: row.queuedAt.getTime(),
     claimed: at(row.claimedAt, `claim of ${row.title}`),
     agentStarted: at(row.agentStartedAt, `agent of ${row.title}`),
-    agentEnded: Math.max(...ends),
+    agentEnded: Math.max(...own.map(({ endedAt }) => endedAt)),
     finished: at(row.finishedAt, `end of ${row.title}`),
-    modelMs: own.reduce((sum, { startedAt }, index) => sum + (ends[index] ?? 0) - startedAt, 0),
+    modelMs: own.reduce((sum, { startedAt, endedAt }) => sum + endedAt - startedAt, 0),
   };
 }
 
@@ -121,10 +145,6 @@ function waitsForAdvance(planned: number, agents: readonly Timed[]): number[] {
   const first = queued.findIndex((time) => time >= (ends[0] ?? 0));
   const atOnce = first === -1 ? queued.length : first;
   return queued.map((time, index) => time - (index < atOnce ? planned : (ends[index - atOnce] ?? time)));
-}
-
-function rounded(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }
 
 function at(time: Date | null | undefined, what: string): number {

@@ -1,123 +1,91 @@
-import { sandboxConfigSchema, timingSchema } from '../../src/config/operator-config.ts';
-import { connectTo, sandboxesOf } from '../support/app/data-directory.ts';
-import { until } from '../support/app/until.ts';
-import { describeWorld } from '../support/app/until-done.ts';
-import { startWorld, type World } from '../support/app/world.ts';
-import { askFix } from '../support/fixes/read-fix.ts';
-import type { BehaviourInput } from '../support/model/behaviour.ts';
-import { measureFanOut } from './fan-out-stages.ts';
-import { type FanOutRows, readFanOut } from './read-fan-out.ts';
-import type { Bench } from './result.ts';
-
-const subtasks = 40;
-const parallel = 20;
-/** Of the model per subtask: look, change, finish. */
-const calls = 3;
-const callMs = 1000;
-const limitMs = 600_000;
-
-const fileOf = (row: number) => `src/part-${String(row + 1).padStart(2, '0')}.js`;
+import { type Case, type CaseResult, cases, serialOf } from './fan-out-cases.ts';
+import { runGraph, withStage } from './fan-out-run.ts';
+import type { FanOutResult, Stage } from './fan-out-stages.ts';
+import { type Bench, type BenchContext, isAsked, renderTable, rounded, seconds } from './result.ts';
 
 /**
- * A fix of 40 subtasks, 20 at once, each of three model calls of a second in a container of its own that write one
- * file; one process, the embedded database, the operator's defaults beside the parallelism. Nothing is verified
+ * How near a fan-out comes to the least time it can take: a fix as a user asks for it, its rows with three model calls
+ * each, on Redis and Postgres, with sandboxes that cost nothing and with containers. Nothing is verified
  * (`verify.commands` is empty), so that what is beyond the model's time is the engine's and the sandboxes'.
  */
-export const fanOut: Bench = async ({ say, signal }) => {
-  const rows = Array.from({ length: subtasks }, (_, row) => row);
-  const world = await startWorld({
-    files: {
-      '.github/patchfleet.yml': 'review:\n  enabled: false\nverify:\n  commands: []\n',
-      ...Object.fromEntries(rows.map((row) => [fileOf(row), `export const part = ${row + 1};\n`])),
-    },
-    operator: {
-      limits: { parallel, task_parallel: parallel },
-      timing: timingSchema.parse({}),
-      sandbox: defaultSandbox(),
-    },
-  });
-  try {
-    world.model.configure(script(rows));
-    say(`${subtasks} subtasks, ${parallel} at once, ${calls} model calls of ${callMs / 1000} s each`);
-    const seen = await runFix(world, say, signal);
-    const result = measureFanOut(seen, world.model.journal(), { subtasks, parallel, calls, callMs });
-    await judge(world);
-    return result;
-  } finally {
-    await world.close();
+export const fanOut: Bench = async (context) => {
+  const results: CaseResult[] = [];
+  for (const one of cases) {
+    if (isAsked(`${one.name} ${one.sandbox}`, context)) results.push(await measure(one, context));
   }
+  const stages = results.find(({ name, sandbox }) => name === '40x20' && sandbox === 'docker')?.stages;
+  return {
+    json: { cases: results, ...(stages === undefined ? {} : { stages }), notes },
+    text: [table(results), ...results.map(renderStages)].join('\n\n'),
+  };
 };
 
-/** What the model plans and does: a row for each file, which writes it. */
-function script(rows: readonly number[]): BehaviourInput {
+const notes = {
+  wall: 'from the stored plan to the settled task; one warm-up task before it',
+  serial:
+    'measured: run with one attempt at a time; summed: the durations of the attempts of the parallel run',
+  barrier:
+    'measured: each layer waits for the whole one before it, same engine; waves: computed, the attempts of the parallel run in waves of `parallel`, each as long as its longest',
+};
+
+async function measure(one: Case, context: BenchContext): Promise<CaseResult> {
+  const { name, subtasks, parallel, sandbox, idealMs } = one;
+  const { say } = context;
+  const label = `${name}, ${sandbox === 'none' ? 'no-op sandboxes' : 'containers'}`;
+  const parts = await withStage(one, parallel, context, async (stage) => {
+    say(`${label}: ${subtasks} subtasks, ${parallel} at once`);
+    const wall = await runGraph(stage, one, one.rows);
+    say(`${label}: wall ${seconds(wall.wallMs)}, ideal ${seconds(idealMs)}`);
+    if (one.barrier === null) return { wall, barrier: null };
+    say(`${label}: the same, layer by layer`);
+    return { wall, barrier: await runGraph(stage, one, one.barrier) };
+  });
+  const { wall, barrier } = parts;
+  let serial: FanOutResult | null = null;
+  if (one.runSerial) {
+    say(`${label}: the same, one after the other`);
+    serial = await withStage(one, 1, context, (stage) => runGraph(stage, one, one.rows));
+  }
   return {
-    latencyMs: callMs,
-    plans: [
-      {
-        rows: rows.map((row) => ({
-          title: `part ${row + 1}`,
-          goal: `Write part ${row + 1}.`,
-          writes: [fileOf(row)],
-        })),
-      },
-    ],
-    fixes: [{ path: 'src/part-*.js', content: 'export const part = "rewritten";\n' }],
+    name,
+    subtasks,
+    parallel,
+    sandbox,
+    wallMs: wall.wallMs,
+    idealMs,
+    ratio: rounded(wall.wallMs / idealMs),
+    ...serialOf(wall, serial, barrier, parallel),
+    maxConcurrent: wall.maxConcurrent,
+    totalMs: wall.totalMs,
+    stages: wall.stages,
   };
 }
 
-/** The operator's defaults; the image is that of the tests. */
-function defaultSandbox() {
-  const { image: _, ...defaults } = sandboxConfigSchema.parse({});
-  return defaults;
+function table(results: readonly CaseResult[]): string {
+  return renderTable(
+    [
+      ['case', 'sandbox', 'wall', 'ideal', 'ratio', 'serial', 'barrier', 'at once'],
+      ...results.map((one) => [
+        one.name,
+        one.sandbox,
+        seconds(one.wallMs),
+        seconds(one.idealMs),
+        one.ratio.toFixed(3),
+        `${seconds(one.serialMs)} (${one.serial})`,
+        `${seconds(one.barrierMs)} (${one.barrier})`,
+        String(one.maxConcurrent),
+      ]),
+    ],
+    2,
+  );
 }
 
-async function runFix(world: World, say: (line: string) => void, signal: AbortSignal): Promise<FanOutRows> {
-  const client = await connectTo(world.dataDir);
-  try {
-    signal.throwIfAborted();
-    await askFix(world);
-    let shown = 0;
-    return await until(
-      'the fix is finished',
-      async () => {
-        const ended = world.apps.find((app) => app.exitCode() !== null);
-        if (ended !== undefined) throw new Error(`Patchfleet ended by itself\n${await describeWorld(world)}`);
-        const seen = await readFanOut(client);
-        const over = seen.subtasks.filter(
-          ({ status }) => status !== 'waiting' && status !== 'running',
-        ).length;
-        if (over >= shown + 10) {
-          shown = over;
-          say(`${over} of ${seen.subtasks.length} rows are over`);
-        }
-        return seen.task?.finishedAt != null && seen;
-      },
-      { limitMs, everyMs: 500, signal, describe: () => describeWorld(world) },
-    );
-  } finally {
-    await client.end();
-  }
-}
-
-/** The figures stand only for a run in which everything was as it should be. */
-async function judge(world: World): Promise<void> {
-  const { github, model, repository } = world;
-  await github.settled();
-  const [pull, ...more] = await github.pullRequests(repository);
-  let missing = 0;
-  for (let row = 0; row < subtasks; row += 1) {
-    const text = pull === undefined ? null : await github.fileAt(repository, pull.headSha, fileOf(row));
-    if (text?.includes('rewritten') !== true) missing += 1;
-  }
-  await Promise.all(world.apps.map((app) => app.stop()));
-  const left = (await sandboxesOf(world.dataDir)).length;
-  const problems = [
-    ...(pull === undefined || more.length > 0 ? ['there is not exactly one pull request'] : []),
-    ...(missing > 0 ? [`${missing} of ${subtasks} files are not rewritten in the pull request`] : []),
-    ...(left > 0 ? [`${left} containers were left`] : []),
-    ...github.unexpected.map((request) => `GitHub has no such route: ${request}`),
-    ...github.violations.map((problem) => `against GitHub's description: ${problem}`),
-    ...model.journal().flatMap(({ refusal }) => (refusal === null ? [] : [`the model refused: ${refusal}`])),
-  ];
-  if (problems.length > 0) throw new Error(problems.join('\n'));
+function renderStages({ name, sandbox, stages }: CaseResult): string {
+  const rows = Object.entries(stages).map(([stage, one]: [string, Stage]) => [
+    stage,
+    one.per,
+    ...[one.medianMs, one.maxMs, one.sumMs].map(seconds),
+    one.share.toFixed(2),
+  ]);
+  return renderTable([[`${name} ${sandbox}`, 'per', 'median', 'max', 'sum', 'share'], ...rows], 2);
 }

@@ -1,21 +1,26 @@
 /**
- * `npm run bench -- NAME [--json]`: measures on real parts and prints a table, with `--json` one JSON object as the
- * last line of standard output. Figures are ratios to what the same run could do at best; none of them is a limit.
- * Exits with 0 when all was measured, 1 when something failed, 2 for a name it does not know.
+ * `npm run bench -- NAME [--json] [--only CASE,...]`: measures on real parts and prints a table, with `--json` one JSON
+ * object as the last line of standard output. Figures are ratios to what the same run could do at best; none of them
+ * is a limit. Exits with 0 when all was measured, 1 when something failed, 2 for a name it does not know.
  */
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
+import { engine } from './engine.ts';
 import { fanOut } from './fan-out.ts';
-import { type Bench, renderResult } from './result.ts';
+import type { Bench } from './result.ts';
 
-const benches: Readonly<Record<string, Bench>> = { fanout: fanOut };
+const benches: Readonly<Record<string, Bench>> = {
+  engine,
+  fanout: fanOut,
+};
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {
   const asked = read(args);
   if (asked === null) {
-    process.stderr.write(`usage: npm run bench -- ${Object.keys(benches).join(' | ')} [--json]\n`);
+    const names = Object.keys(benches).join(' | ');
+    process.stderr.write(`usage: npm run bench -- ${names} [--json] [--only CASE,...]\n`);
     return 2;
   }
   const stop = new AbortController();
@@ -28,8 +33,8 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
   try {
-    const result = await asked.bench({ say, signal: stop.signal });
-    process.stdout.write(`${asked.json ? JSON.stringify(result) : renderResult(result)}\n`);
+    const { json, text } = await asked.bench({ say, signal: stop.signal, only: asked.only });
+    process.stdout.write(`${asked.json ? JSON.stringify(json) : text}\n`);
     return 0;
   } catch (error) {
     if (stoppedBy === null) say(error instanceof Error ? error.message : String(error));
@@ -39,13 +44,17 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Null: not to be understood. */
-function read(args: readonly string[]): { bench: Bench; json: boolean } | null {
+function read(args: readonly string[]): { bench: Bench; json: boolean; only: string[] } | null {
   try {
-    const options = { json: { type: 'boolean', default: false } } as const;
+    const options = {
+      json: { type: 'boolean', default: false },
+      only: { type: 'string', default: '' },
+    } as const;
     const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     const [name = '', ...more] = positionals;
     const bench = Object.hasOwn(benches, name) ? benches[name] : undefined;
-    return bench === undefined || more.length > 0 ? null : { bench, json: values.json };
+    if (bench === undefined || more.length > 0) return null;
+    return { bench, json: values.json, only: values.only.split(',').filter((part) => part !== '') };
   } catch {
     return null;
   }

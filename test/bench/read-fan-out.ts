@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import type { Failure } from '../../src/domain/failure.ts';
 
-/** The rows of the one task there is, as far as times are told from them. */
+/** The rows of one task, as far as times are told from them. */
 export interface FanOutRows {
   readonly task: {
     readonly receivedAt: Date;
@@ -33,19 +33,23 @@ export interface AttemptRow {
   readonly finishedAt: Date | null;
 }
 
-export async function readFanOut(client: Client): Promise<FanOutRows> {
+/** Attempts in the order of their being queued. */
+export async function readFanOut(client: Client, taskId: string): Promise<FanOutRows> {
   const tasks = await client.query<NonNullable<FanOutRows['task']>>(
     `select d.received_at as "receivedAt", t.created_at as "createdAt", t.planned_at as "plannedAt",
             t.settled_at as "settledAt", t.finished_at as "finishedAt", t.outcome, t.failure
-       from tasks t join deliveries d on d.id = t.trigger->>'deliveryId'`,
+       from tasks t join deliveries d on d.id = t.trigger->>'deliveryId' where t.id = $1`,
+    [taskId],
   );
   const subtasks = await client.query<FanOutRows['subtasks'][number]>(
-    `select title, kind, status, failure from subtasks order by row`,
+    `select title, kind, status, failure from subtasks where task_id = $1 order by row`,
+    [taskId],
   );
   const attempts = await client.query<AttemptRow>(
     `select a.id, s.kind, s.title, a.status, a.failure, a.queued_at as "queuedAt", a.claimed_at as "claimedAt",
             a.agent_started_at as "agentStartedAt", a.finished_at as "finishedAt"
-       from attempts a join subtasks s on s.id = a.subtask_id order by a.queued_at`,
+       from attempts a join subtasks s on s.id = a.subtask_id where a.task_id = $1 order by a.queued_at, s.row`,
+    [taskId],
   );
   return { task: tasks.rows[0] ?? null, subtasks: subtasks.rows, attempts: attempts.rows };
 }

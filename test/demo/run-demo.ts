@@ -39,7 +39,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoFacts> {
   const world = await startWorld({
     files: sample.base,
     // Small shards: the sample is small too, and this shows how they run beside each other.
-    operator: { limits: { parallel: 8, shard_complexity: 60 }, sandbox: { concurrent_starts: 4 } },
+    operator: {
+      limits: { parallel: 8, shard_complexity: 60, conflict_reruns: 0, split_depth: 0 },
+      sandbox: { concurrent_starts: 4 },
+    },
     model: { ...script, latencyMs: modelLatencyMs },
     env: { ...model },
   });

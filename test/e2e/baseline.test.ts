@@ -7,7 +7,7 @@ import { startWorld, type World } from '../support/app/world.ts';
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld({ files: testedRepository });
+  world = await startWorld({ files: testedRepository, operator: { limits: { verification_reruns: 0 } } });
 });
 afterAll(() => world.close());
 

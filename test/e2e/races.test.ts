@@ -29,7 +29,10 @@ let world: World;
 let asked = 0;
 
 beforeAll(async () => {
-  world = await startWorld({ files: fixRepository, operator: { sandbox: { concurrent_starts: 4 } } });
+  world = await startWorld({
+    files: fixRepository,
+    operator: { limits: { conflict_reruns: 0 }, sandbox: { concurrent_starts: 4 } },
+  });
 });
 afterAll(() => world.close());
 

@@ -52,7 +52,7 @@ function names(reason: string, path: string): boolean {
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld({ files });
+  world = await startWorld({ files, operator: { limits: { verification_reruns: 0 } } });
   await world.github.setPermission(world.repository, 'wilma', 'write');
 });
 afterAll(() => world.close());

@@ -33,7 +33,7 @@ async function main([what, ...args]) {
   try {
     await ensureDependencies(root, { run, say });
     await ensureGit({ run, say });
-    if (what === 'test') await ensureRedisServer({ run, say });
+    if (what !== 'demo') await ensureRedisServer({ run, say });
     engine = await ensureEngine({ run, say, scratch });
     const { ensureImage } = await import('../../sandbox/build/build-image.mjs');
     await ensureImage(engine.engine, { say });

@@ -295,7 +295,8 @@ CREATE INDEX "result_index_family" ON "result_index" USING btree ("family","crea
 CREATE INDEX "findings_task" ON "findings" USING btree ("task_id");--> statement-breakpoint
 CREATE INDEX "dependencies_on" ON "dependencies" USING btree ("depends_on");--> statement-breakpoint
 CREATE INDEX "subtasks_running" ON "subtasks" USING btree ("task_id") WHERE "subtasks"."status" = 'running';--> statement-breakpoint
-CREATE INDEX "subtasks_ready" ON "subtasks" USING btree ("task_id","unmet","path" DESC NULLS LAST) WHERE "subtasks"."status" = 'waiting';--> statement-breakpoint
+CREATE INDEX "subtasks_ready" ON "subtasks" USING btree ("task_id","unmet","path" DESC NULLS LAST,"row") WHERE "subtasks"."status" = 'waiting';--> statement-breakpoint
+CREATE INDEX "subtasks_pausing" ON "subtasks" USING btree ("task_id","not_before") WHERE "subtasks"."status" = 'waiting' and "subtasks"."not_before" is not null;--> statement-breakpoint
 CREATE INDEX "tasks_open" ON "tasks" USING btree ("phase") WHERE "tasks"."phase" <> 'finished';--> statement-breakpoint
 CREATE INDEX "tasks_head" ON "tasks" USING btree ("repository_id","head_sha");--> statement-breakpoint
 CREATE INDEX "tasks_pull" ON "tasks" USING btree ("repository_id","number");

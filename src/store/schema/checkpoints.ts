@@ -19,11 +19,17 @@ export const checkpoints = pgTable(
     attemptId: uuid('attempt_id')
       .notNull()
       .references(() => attempts.id, { onDelete: 'cascade' }),
-    /** What the turn added to the conversation: a JSON array of messages. Text, since jsonb refuses `\u0000`. */
+    /**
+     * JSON: `messages`, what the turn added to the conversation, and `beginning`, the digest of what it began with.
+     * Text, since jsonb refuses `\u0000`.
+     */
     messages: text('messages').notNull(),
     /** Prompt and completion tokens of the turn. */
     tokens: integer('tokens').notNull(),
-    /** `git diff --binary` of the workspace against its snapshot; null: unchanged since the turn before. */
+    /**
+     * `git diff --binary` of the workspace against its snapshot; null: unchanged since the turn before, or a later turn
+     * has it.
+     */
     patch: bytes('patch'),
     createdAt: at('created_at').notNull().defaultNow(),
   },

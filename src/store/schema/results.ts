@@ -64,7 +64,7 @@ export const candidates = pgTable('candidates', {
     .notNull()
     .references(() => tasks.id, { onDelete: 'cascade' }),
   candidate: jsonb('candidate').$type<Candidate>().notNull(),
-  /** Times it was made, since the target moved. */
+  /** Times it was asked for: once, and each time the target had moved. */
   rounds: integer('rounds').notNull().default(1),
   createdAt: at('created_at').notNull().defaultNow(),
 });

@@ -145,7 +145,10 @@ export const subtasks = pgTable(
   (t) => [
     unique('subtasks_row').on(t.taskId, t.row),
     index('subtasks_running').on(t.taskId).where(sql`${t.status} = 'running'`),
-    index('subtasks_ready').on(t.taskId, t.unmet, t.path.desc()).where(sql`${t.status} = 'waiting'`),
+    index('subtasks_ready').on(t.taskId, t.unmet, t.path.desc(), t.row).where(sql`${t.status} = 'waiting'`),
+    index('subtasks_pausing')
+      .on(t.taskId, t.notBefore)
+      .where(sql`${t.status} = 'waiting' and ${t.notBefore} is not null`),
   ],
 );
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { protectionBy } from '../../../src/domain/protection.ts';
 import { createIntegrator } from '../../../src/merging/integrate.ts';
 import type { MergePatch } from '../../../src/merging/port.ts';
+import { never } from '../sandbox/docker-setting.ts';
 import { createMergingSetting, type MergingSetting, manifest } from './merging-setting.ts';
 
 /** The whole of it: a real git, real containers, a real database. */
@@ -78,4 +79,32 @@ it('one culprit among eight is found in few verifications, a conflict is left ou
   // Asked again, nothing is run: the reports are kept.
   expect(await integrate([...patches, rival])).toEqual({ ...candidate, verifications: 0 });
   expect(setting.started()).toBe(0);
+}, 120_000);
+
+it('a target that moved is verified itself, the candidate only where its tree is another one', async () => {
+  const changed = (at: number) => ({ [`src/${at}.js`]: source(at, `return ${at} + 0;`) });
+  setting.push(files);
+  const base = (await setting.mirror.fetchBranch('main', never)) ?? '';
+  const patches = [await setting.patch(0, changed(0), base), await setting.patch(1, changed(1), base)];
+  const first = await integrate(patches);
+  expect(first).toMatchObject({ merged: [0, 1], leftOut: [] });
+  setting.started();
+
+  // Another commit of the same files.
+  setting.push(files, files);
+  const same = await integrate(patches);
+  expect(same.targetSha).not.toBe(first.targetSha);
+  expect(same).toMatchObject({ tree: first.tree, merged: [0, 1], verifications: 0 });
+
+  // What one of them does has come in by another way: what comes of it is the same.
+  setting.push(files, { ...files, ...changed(0) });
+  const taken = await integrate(patches);
+  expect(taken).toMatchObject({ tree: first.tree, merged: [1], leftOut: [], verifications: 1 });
+  expect(setting.started()).toBe(1);
+
+  setting.push(files, { ...files, 'shared.txt': 'meanwhile\n' });
+  const moved = await integrate(patches);
+  expect(moved).toMatchObject({ merged: [0, 1], leftOut: [], verifications: 2 });
+  expect(moved.tree).not.toBe(first.tree);
+  expect(setting.started()).toBe(2);
 }, 120_000);

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { protectionBy } from '../../../src/domain/protection.ts';
-import { createIntegrator, type IntegrationRequest } from '../../../src/merging/integrate.ts';
+import { createIntegrator } from '../../../src/merging/integrate.ts';
+import type { IntegrationRequest } from '../../../src/merging/integration-request.ts';
 import type { Verifier } from '../../../src/merging/port.ts';
 import { createGitSetting, type Files, type GitSetting } from './merging-setting.ts';
 
@@ -130,6 +131,45 @@ describe('patches that fit', () => {
   });
 });
 
+describe('hundreds of patches', () => {
+  it('that nobody else touches are one edit of one tree: git merges nothing, however they were made', async () => {
+    const paths = Array.from({ length: 200 }, (_, at) => `new/${at}.txt`);
+    const made = await setting.patch(0, Object.fromEntries(paths.map((path) => [path, `${path}\n`])));
+    const after = await setting.patch(0, { 'new/7.txt': 'changed\n' }, made.commit);
+    const patches = [
+      ...made.entries.map((entry, row) => ({ ...made, subtaskId: `subtask-${row}`, row, entries: [entry] })),
+      { ...after, subtaskId: 'subtask-200', row: 200 },
+    ];
+    setting.push(files, { ...files, 'a.txt': lines({ 5: 'theirs' }) });
+    const calls: string[] = [];
+    const mirror = new Proxy(setting.mirror, {
+      get: (of, name) => {
+        const member: unknown = Reflect.get(of, name);
+        if (typeof member !== 'function') return member;
+        return (...args: unknown[]) => {
+          calls.push(String(name));
+          return Reflect.apply(member, of, args) as unknown;
+        };
+      },
+    });
+    const { merged, tree, targetSha } = await integrate({ patches, mirror });
+    expect(merged).toEqual(Array.from({ length: 201 }, (_, row) => row));
+    const expected = await setting.commit(
+      { ...Object.fromEntries(paths.map((path) => [path, `${path}\n`])), 'new/7.txt': 'changed\n' },
+      targetSha,
+    );
+    expect(tree).toBe(await setting.mirror.treeOf(expected));
+    expect(calls).toEqual([
+      'fetchBranch',
+      'treesOf',
+      'differences',
+      'writeTree',
+      ...['commitTree', 'compareTrees'],
+      'commitTree',
+    ]);
+  });
+});
+
 describe('patches in conflict', () => {
   it('with the target are left out, naming the files', async () => {
     const patches = [
@@ -139,7 +179,15 @@ describe('patches in conflict', () => {
     setting.push(files, { ...files, 'a.txt': lines({ 5: 'theirs' }) });
     expect(await integrate({ patches })).toMatchObject({
       merged: [1],
-      leftOut: [{ subtaskId: 'subtask-0', row: 0, code: 'conflict', reason: 'conflicts with main in a.txt' }],
+      leftOut: [
+        {
+          subtaskId: 'subtask-0',
+          row: 0,
+          code: 'conflict',
+          reason: 'conflicts with main in a.txt',
+          against: null,
+        },
+      ],
     });
   });
 
@@ -151,8 +199,55 @@ describe('patches in conflict', () => {
     ];
     expect(await integrate({ patches })).toMatchObject({
       merged: [0, 1],
-      leftOut: [{ row: 2, code: 'conflict', reason: 'conflicts with row 1 (part 1) in a.txt' }],
+      leftOut: [
+        {
+          row: 2,
+          code: 'conflict',
+          reason: 'conflicts with row 1 (part 1) in a.txt',
+          against: 'subtask-1',
+        },
+      ],
     });
+  });
+
+  it('with several together: the last of them is named', async () => {
+    // Git follows a file to its new name while it is half the same: not any more when both have changed it.
+    const long = (changed: readonly number[]) =>
+      Array.from(
+        { length: 20 },
+        (_, at) => `${changed.includes(at) ? 'changed' : 'the very same'} line ${at}\n`,
+      ).join('');
+    const base = await setting.commit({ 'old.txt': long([]) });
+    setting.push(files, { ...files, 'old.txt': long([]) });
+    const moved = [0, 1, 2, 3, 4, 5, 6];
+    const patches = [
+      await setting.patch(0, { 'src/0.txt': 'new\n' }, base),
+      await setting.patch(1, { 'old.txt': null, 'new.txt': long(moved) }, base),
+      await setting.patch(2, { 'old.txt': long([9, 10, 11, 12, 13]) }, base),
+      await setting.patch(3, { 'src/3.txt': 'new\n' }, base),
+      await setting.patch(4, { 'old.txt': long([17]) }, base),
+    ];
+    const without = await integrate({ patches: patches.filter(({ row }) => row !== 2) });
+    expect(await setting.read(without.commit ?? '', 'new.txt')).toBe(long([...moved, 17]));
+    expect(await integrate({ patches })).toMatchObject({
+      merged: [0, 1, 2, 3],
+      leftOut: [
+        {
+          row: 4,
+          code: 'conflict',
+          reason: 'conflicts with row 2 (part 2) in old.txt',
+          against: 'subtask-2',
+        },
+      ],
+    });
+  });
+
+  it('at their place, but made anew on a candidate with later ones, go in behind all others', async () => {
+    const later = await setting.patch(1, { 'a.txt': lines({ 5: 'one' }) });
+    const anew = await setting.patch(0, { 'a.txt': lines({ 5: 'one and more' }) }, later.commit);
+    const { commit, merged, leftOut } = await integrate({ patches: [anew, later] });
+    expect({ merged, leftOut }).toEqual({ merged: [0, 1], leftOut: [] });
+    expect(await setting.read(commit ?? '', 'a.txt')).toBe(lines({ 5: 'one and more' }));
   });
 
   it('by themselves but not behind the one they build upon are merged with it', async () => {
@@ -224,6 +319,7 @@ describe('a red candidate', () => {
           row: 0,
           code: 'verification',
           reason: 'with it, these fail: test:src/3.txt',
+          against: null,
         },
       ],
       verdict: { passed: false, newFailures: ['test:src/3.txt'], knownFailures: [], flaky: [] },
@@ -240,6 +336,32 @@ describe('a red candidate', () => {
     );
   });
 
+  it('whose culprits take too long to find loses all that has not passed by then', async () => {
+    red = [['src/5.txt'], ['src/6.txt'], ['src/7.txt']];
+    const candidate = await integrate({ patches: await eight() }, 4);
+    expect(candidate).toMatchObject({ merged: [0, 1, 2, 3, 4], verdict, verifications: 4 });
+    expect(candidate.leftOut.map(({ row, code }) => [row, code])).toEqual(
+      [5, 6, 7].map((row) => [row, 'verification']),
+    );
+    expect(candidate.leftOut[2]?.reason).toContain('it was not found in time whether this one is at fault');
+    const whole = await integrate({ patches: await eight(), onPartial: 'all_or_nothing' }, 4);
+    expect(whole).toMatchObject({ commit: null, merged: [] });
+  });
+
+  it.each([[[0, 1, 2]], [[61, 62, 63]], [[21, 42, 63]], [[0, 31, 32]]])(
+    'of 64 with %j bad is cleaned in 3 log2(64) + 4 verifications',
+    async (bad) => {
+      const names = Array.from({ length: 64 }, (_, at) => `many/${at}.txt`);
+      const patches = await Promise.all(names.map((name, at) => setting.patch(at, { [name]: 'new\n' })));
+      red = bad.map((at) => [`many/${at}.txt`]);
+      const { leftOut, merged, verifications } = await integrate({ patches });
+      expect(leftOut.map(({ row }) => row)).toEqual(bad);
+      expect(merged).toHaveLength(61);
+      expect(judged.length).toBe(verifications);
+      expect(judged.length).toBeLessThanOrEqual(3 * 6 + 4);
+    },
+  );
+
   it('is verified with the protected files of the target, and published as it was verified', async () => {
     const patches = [await setting.patch(0, { 'src/0.txt': 'new\n', 'test/a.test.js': 'weakened\n' })];
     const { commit, tree } = await integrate({ patches });
@@ -252,7 +374,7 @@ describe('a red candidate', () => {
 });
 
 describe('all or nothing', () => {
-  const failed = { subtaskId: 'subtask-9', row: 9, code: 'turns_exhausted', reason: 'no end' };
+  const failed = { subtaskId: 'subtask-9', row: 9, code: 'turns_exhausted', reason: 'no end', against: null };
 
   it.each<[string, string[][], Files, number]>([
     ['a conflict', [], { 'a.txt': lines({ 5: 'mine' }) }, 0],

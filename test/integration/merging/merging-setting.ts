@@ -27,6 +27,11 @@ export const nodeTests: VerificationCommand = {
 export const manifest = (test: string) =>
   `${JSON.stringify({ type: 'module', scripts: { test } }, null, 2)}\n`;
 
+/** With a commit of its tree, for others to build upon. */
+export interface MadePatch extends MergePatch {
+  readonly commit: string;
+}
+
 /** A repository on a file server, its mirror, and commits as patches make them. No container. */
 export async function createGitSetting(files: Files, branch = 'main') {
   const home = mkdtempSync(join(tmpdir(), 'patchfleet-merging-'));
@@ -59,13 +64,18 @@ export async function createGitSetting(files: Files, branch = 'main') {
     );
     return await mirror.commitTree(await mirror.writeTree(base, list), [base], 'made by a test');
   };
-  const patch = async (row: number, changes: Files, baseCommit = head): Promise<MergePatch> => ({
-    subtaskId: `subtask-${row}`,
-    row,
-    title: `part ${row}`,
-    baseCommit,
-    commit: await commit(changes, baseCommit),
-  });
+  const patch = async (row: number, changes: Files, baseCommit = head): Promise<MadePatch> => {
+    const made = await commit(changes, baseCommit);
+    return {
+      subtaskId: `subtask-${row}`,
+      row,
+      title: `part ${row}`,
+      baseCommit,
+      tree: await mirror.treeOf(made),
+      entries: await mirror.compareTrees(baseCommit, made),
+      commit: made,
+    };
+  };
   const read = async (from: string, path: string) =>
     (await mirror.readFile(from, path, 1_000_000))?.toString('utf8') ?? null;
   return {

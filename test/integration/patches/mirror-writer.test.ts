@@ -108,6 +108,48 @@ describe('writeTree', () => {
   });
 });
 
+describe('treesOf and differences', () => {
+  it('tell of many at once, in the order they were asked', async () => {
+    const odd = Buffer.from([0x64, 0x2f, 0xff]);
+    const [one = '', two = ''] = setting.commits(
+      [
+        { path: 'a', content: '1' },
+        { path: 'link', mode: '120000', content: 'a' },
+      ],
+      [
+        { path: 'a', mode: '100755', content: '1' },
+        { path: odd, content: '1' },
+        { path: 'module', mode: '160000', content: '1'.repeat(40) },
+      ],
+    );
+    const gone = 'e'.repeat(40);
+    const trees = await setting.mirror.treesOf([two, gone, one, two]);
+    expect([...trees]).toEqual([
+      [two, await setting.mirror.treeOf(two)],
+      [one, await setting.mirror.treeOf(one)],
+    ]);
+    const [first = '', second = ''] = [trees.get(one), trees.get(two)];
+    expect([...(await setting.mirror.treesOf([first]))]).toEqual([[first, first]]);
+    const blob = String(git(setting.mirror.dir, ['rev-parse', `${one}:a`])).trim();
+    const link = String(git(setting.mirror.dir, ['rev-parse', `${one}:link`])).trim();
+    const there = [
+      { path: 'a', before: { mode: '100644', blob }, now: { mode: '100755', blob } },
+      { path: 'd/\xff', before: null, now: { mode: '100644', blob } },
+      { path: 'link', before: { mode: '120000', blob: link }, now: null },
+      { path: 'module', before: null, now: { mode: '160000', blob: '1'.repeat(40) } },
+    ];
+    const back = there.map(({ path, before, now }) => ({ path, before: now, now: before }));
+    const pairs = [
+      [first, second],
+      [first, first],
+      [second, first],
+    ] as const;
+    expect(await setting.mirror.differences(pairs)).toEqual([there, [], back]);
+    expect(await setting.mirror.differences([])).toEqual([]);
+    await expect(setting.mirror.differences([[first, gone]])).rejects.toMatchObject({ code: 'git_failed' });
+  });
+});
+
 describe('commitTree', () => {
   it('makes the same commit of the same arguments, and any message survives', async () => {
     const [base = ''] = setting.commits([{ path: 'a', content: '1' }]);
@@ -144,6 +186,21 @@ describe('mergeTrees', () => {
     const [root = ''] = setting.commits([{ path: 'f', content: lines }]);
     const expected = [text('f', lines.replace('a', 'A').replace('h', 'H')), text('new', 'n')];
     expect(result.tree).toBe(await setting.mirror.writeTree(root, expected));
+  });
+
+  it('follows files to their new names, and leaves what is new in a directory that moved where it was put', async () => {
+    const result = await merge(
+      [
+        { path: 'd/x', content: lines },
+        { path: 'd/y', content: 'y' },
+      ],
+      [{ path: 'd/x', file: null }, { path: 'd/y', file: null }, text('e/x', lines), text('e/y', 'y')],
+      [text('d/x', lines.replace('a', 'A')), text('d/new', 'n')],
+    );
+    if (!result.clean) throw new Error('not clean');
+    const [empty = ''] = setting.commits([]);
+    const expected = [text('d/new', 'n'), text('e/x', lines.replace('a', 'A')), text('e/y', 'y')];
+    expect(result.tree).toBe(await setting.mirror.writeTree(empty, expected));
   });
 
   it('names the files in conflict exactly, odd ones too, and runs no merge driver of the tree', async () => {

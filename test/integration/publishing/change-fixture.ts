@@ -128,7 +128,7 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
     const tree = Object.keys(work).length === 0 ? null : await mirror.writeTree(onto, changesOf(work));
     const leftOut: LeftOut[] = [];
     for (const [left, code, reason] of more.leftOut ?? []) {
-      leftOut.push({ subtaskId: (await rowOf(task, left)).id, row: left, code, reason });
+      leftOut.push({ subtaskId: (await rowOf(task, left)).id, row: left, code, reason, against: null });
     }
     const candidate = {
       targetSha: onto,
@@ -141,7 +141,7 @@ export async function openChangeFixture(options: { updateMs?: number } = {}) {
       verifications: 1,
     };
     const [known] = await db.select().from(candidates).where(eq(candidates.subtaskId, id));
-    const values = { subtaskId: id, taskId: task.id, candidate, rounds: (known?.rounds ?? 0) + 1 };
+    const values = { subtaskId: id, taskId: task.id, candidate, rounds: known?.rounds ?? 1 };
     await db
       .insert(candidates)
       .values(values)

@@ -1,6 +1,8 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitsSchema } from '../../../src/config/operator-config.ts';
 import { decide } from '../../../src/scheduling/decide.ts';
+import { decideLimits } from '../../../src/scheduling/limits.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { attempts, usage } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
@@ -15,8 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const limits = { taskParallel: 10, retries: 2, deaths: 3 };
-const advance = (taskId: string) => store.graphs.advance(taskId, (rows, now) => decide(rows, limits, now));
+const limits = decideLimits(limitsSchema.parse({}));
+const advance = (taskId: string) =>
+  store.graphs.advance(taskId, {
+    parallel: () => 10,
+    decide: (state, now) => decide(state, limits, now),
+  });
 
 let head = 0;
 /** A running task with one started row. */

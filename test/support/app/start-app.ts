@@ -24,6 +24,8 @@ export interface AppOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The operator file. */
   readonly operatorConfig?: object;
+  /** A program that takes the role as the command line does and says as much; default the command line. */
+  readonly program?: string;
 }
 
 export interface App {
@@ -49,7 +51,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
   const config = join(options.dataDir, 'patchfleet.yml');
   await writeFile(config, stringify(options.operatorConfig ?? {}));
-  const child = spawn(process.execPath, [main, options.role], {
+  const child = spawn(process.execPath, [options.program ?? main, options.role], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {

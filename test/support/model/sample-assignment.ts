@@ -78,6 +78,7 @@ export function sampleAssignment(
     contract: options.contract ?? '',
     changes,
     sandbox,
+    keeper: { resume: async () => [], keep: async () => {} },
     signal: options.signal ?? new AbortController().signal,
     onProgress: () => {},
     onLog: (line) => log.push(line),

@@ -13,6 +13,8 @@ export function sampleFix(
   return {
     ...assignment,
     checks: [],
+    feedback: '',
+    startingPoint: '',
     ...over,
     row: { ...assignment.row, goal: 'Make the change.', background: 'Somebody asks for it.', ...row },
   };

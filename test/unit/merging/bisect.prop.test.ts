@@ -34,6 +34,25 @@ describe('bisecting', () => {
     );
   });
 
+  it('finds three of 64, wherever they are, in 3 log2(64) + 4 verifications with the first of the whole', () => {
+    const count = 64;
+    let worst = 0;
+    for (let a = 0; a < count; a += 1) {
+      for (let b = a + 1; b < count; b += 1) {
+        for (let c = b + 1; c < count; c += 1) {
+          // Sets are asked in order: what decides is where the first of the three is.
+          const { culprits, asked } = run(
+            count,
+            (tried) => !tried.some((it) => it === a || it === b || it === c),
+          );
+          if (culprits.join() !== [a, b, c].join()) expect(culprits).toEqual([a, b, c]);
+          worst = Math.max(worst, 1 + asked.length);
+        }
+      }
+    }
+    expect(worst).toBe(3 * 6 + 4);
+  });
+
   it('leaves out one of those that fail only together, and keeps the others', () => {
     const groups = fc.integer({ min: 2, max: 40 }).chain((count) =>
       fc.record({

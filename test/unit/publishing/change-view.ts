@@ -41,7 +41,7 @@ export function candidateOf(more: Partial<Candidate> = {}): Candidate {
 }
 
 export function leftOut(row: number, code: string, reason: string): Candidate['leftOut'][number] {
-  return { subtaskId: subtaskRow(row).id, row, code, reason };
+  return { subtaskId: subtaskRow(row).id, row, code, reason, against: null };
 }
 
 /** Rows of agents first, then one integrating row for each candidate, of that issue. */

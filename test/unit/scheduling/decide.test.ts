@@ -1,126 +1,79 @@
 import { describe, expect, it } from 'vitest';
-import type { GraphRow } from '../../../src/domain/graph.ts';
-import { backoffMs, decide } from '../../../src/scheduling/decide.ts';
+import { decide } from '../../../src/scheduling/decide.ts';
+import { ended, endedState, limits, now, readyState } from './rows.ts';
 
-const limits = { taskParallel: 2, retries: 2, deaths: 3 };
-const now = 1_000_000;
+const agents = (succeeded: number, total: number) => ({
+  agents: { succeeded, total },
+  integrations: { succeeded: 0, total: 0 },
+});
 
-function row(index: number, change: Partial<GraphRow> = {}): GraphRow {
-  return {
-    id: `r${index}`,
-    row: index,
-    status: 'waiting',
-    dependsOn: [],
-    waitsFor: 'success',
-    kind: 'agent',
-    complexity: 1,
-    failures: 0,
-    deaths: 0,
-    failure: null,
-    notBefore: null,
-    lastAttempt: null,
-    ...change,
-  };
-}
-
-describe('decide', () => {
+describe('decide, of what can start', () => {
   it('settles an empty plan as succeeded', () => {
-    expect(decide([], limits, now)).toEqual([{ type: 'settle', outcome: 'succeeded' }]);
-  });
-
-  it('starts the heaviest remaining path first, within the limit', () => {
-    const rows = [row(0), row(1, { complexity: 3 }), row(2), row(3, { dependsOn: ['r2'], complexity: 9 })];
-    expect(decide(rows, limits, now)).toEqual([
-      { type: 'start', id: 'r2' },
-      { type: 'start', id: 'r1' },
+    expect(decide(readyState({ tally: agents(0, 0) }), limits, now)).toEqual([
+      { type: 'settle', outcome: 'succeeded' },
     ]);
   });
 
-  it('counts live rows against the limit', () => {
-    const rows = [row(0, { status: 'running', lastAttempt: 'running' }), row(1), row(2)];
-    expect(decide(rows, limits, now)).toEqual([{ type: 'start', id: 'r1' }]);
-  });
-
-  it('tries a transient failure again after a pause, and says when to look', () => {
-    const failure = { code: 'model_unavailable', detail: '503' } as const;
-    const rows = [row(0, { status: 'running', lastAttempt: 'failed', failures: 1, failure })];
-    expect(decide(rows, limits, now)).toEqual([
-      { type: 'retry', id: 'r0', notBefore: now + 1000 },
-      { type: 'wake', at: now + 1000 },
+  it('starts what it is given in that order, within the room there is', () => {
+    const state = readyState({ ready: ['b', 'a', 'c'], live: 1, parallel: 3 });
+    expect(decide(state, limits, now)).toEqual([
+      { type: 'start', id: 'b' },
+      { type: 'start', id: 'a' },
     ]);
   });
 
-  it('starts a row whose pause is over', () => {
-    expect(decide([row(0, { notBefore: now })], limits, now)).toEqual([{ type: 'start', id: 'r0' }]);
-  });
-
-  it('gives a transient failure up after its retries', () => {
-    const failure = { code: 'model_unavailable', detail: '503' } as const;
-    const rows = [row(0, { status: 'running', lastAttempt: 'failed', failures: 3, failure })];
-    expect(decide(rows, limits, now)).toEqual([
-      { type: 'fail', id: 'r0', failure },
-      { type: 'settle', outcome: 'failed' },
+  it('says when to look again where a row pauses', () => {
+    expect(decide(readyState({ ready: ['a'], nextStart: now + 7 }), limits, now)).toEqual([
+      { type: 'start', id: 'a' },
+      { type: 'wake', at: now + 7 },
     ]);
   });
 
-  it('gives a permanent failure up at once and settles as partial when others succeeded', () => {
-    const failure = { code: 'command_failed', detail: 'exit 2' } as const;
-    const rows = [
-      row(0, { status: 'running', lastAttempt: 'failed', failures: 1, failure }),
-      row(1, { status: 'succeeded' }),
-    ];
-    expect(decide(rows, limits, now)).toEqual([
-      { type: 'fail', id: 'r0', failure },
-      { type: 'settle', outcome: 'partial' },
-    ]);
-  });
-
-  it('starts a row again whose worker died, without a pause and whatever it failed before', () => {
-    const rows = [row(0, { status: 'running', lastAttempt: 'lost', failures: 2, deaths: 1 })];
-    expect(decide(rows, limits, now)).toEqual([
-      { type: 'retry', id: 'r0', notBefore: now },
-      { type: 'start', id: 'r0' },
-    ]);
-  });
-
-  it('gives a row up that killed three workers', () => {
-    const rows = [row(0, { status: 'running', lastAttempt: 'lost', deaths: 3 })];
-    expect(decide(rows, limits, now)).toEqual([
-      {
-        type: 'fail',
-        id: 'r0',
-        failure: { code: 'worker_lost', detail: '3 workers died while they worked on it' },
-      },
-      { type: 'settle', outcome: 'failed' },
-    ]);
-  });
-
-  it('skips what depends on a failure, by name, through the whole graph', () => {
-    const failure = { code: 'command_failed', detail: 'exit 2' } as const;
-    const rows = [
-      row(0, { status: 'failed', failure }),
-      row(1, { dependsOn: ['r0'] }),
-      row(2, { dependsOn: ['r1'] }),
-    ];
-    const skip = (id: string, on: number) => ({
-      type: 'skip',
-      id,
-      failure: { code: 'command_failed', detail: `row ${on}, which it depends on, did not succeed` },
-    });
-    expect(decide(rows, limits, now)).toEqual([
-      skip('r1', 1),
-      skip('r2', 2),
-      { type: 'settle', outcome: 'failed' },
-    ]);
+  it('waits where attempts are live', () => {
+    expect(decide(readyState({ live: 1 }), limits, now)).toEqual([]);
   });
 
   it.each([
-    [1, 1000],
-    [2, 2000],
-    [5, 16_000],
-    [6, 30_000],
-    [50, 30_000],
-  ])('pauses after failure %i for %i ms', (failures, ms) => {
-    expect(backoffMs(failures)).toBe(ms);
+    ['all of them succeeded', agents(3, 3), 'succeeded'],
+    ['some did', agents(1, 3), 'partial'],
+    ['none did', agents(0, 3), 'failed'],
+    ['one of two merges failed', { ...agents(3, 3), integrations: { succeeded: 1, total: 2 } }, 'partial'],
+    ['no merge succeeded', { ...agents(3, 3), integrations: { succeeded: 0, total: 2 } }, 'failed'],
+  ])('settles where %s', (_, tally, outcome) => {
+    expect(decide(readyState({ tally }), limits, now)).toEqual([{ type: 'settle', outcome }]);
+  });
+});
+
+describe('decide, of rows that ended', () => {
+  it('lets results count, whatever else failed', () => {
+    const failure = { code: 'command_failed', detail: 'exit 2' } as const;
+    const state = endedState([ended(0), ended(1, { attempt: 'failed', failures: 1, failure })]);
+    expect(decide(state, limits, now)).toEqual([
+      { type: 'complete', id: 'r0' },
+      { type: 'fail', id: 'r1', failure },
+    ]);
+  });
+
+  it('counts the retries that it grants at once against the budget of the task', () => {
+    const failure = { code: 'model_timeout', detail: '' } as const;
+    const rows = [0, 1, 2].map((index) => ended(index, { attempt: 'failed', failures: 1, failure }));
+    expect(decide(endedState(rows, { retriesUsed: 38 }), limits, now)).toMatchObject([
+      { type: 'retry', id: 'r0', counted: true },
+      { type: 'retry', id: 'r1', counted: true },
+      {
+        type: 'fail',
+        id: 'r2',
+        failure: { detail: '\nNot tried again: the task has used its 40 retries.' },
+      },
+    ]);
+  });
+
+  it('leaves a second row that asks for more to the next look, which sees what the first was given', () => {
+    const requested = [{ title: 't', goal: 'g', writes: ['x.js'], inputs: [], verification: 'v' }];
+    const state = endedState([ended(0, { requested }), ended(1, { requested })]);
+    expect(decide(state, limits, now)).toEqual([
+      { type: 'complete', id: 'r0' },
+      { type: 'fork', id: 'r0', rows: [], refused: [{ title: 't', reason: 'this task changes nothing' }] },
+    ]);
   });
 });

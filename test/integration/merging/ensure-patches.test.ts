@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { applyPatch } from '../../../src/github/apply-patch.ts';
 import type { TreeChange } from '../../../src/github/port.ts';
-import { ensurePatchCommit } from '../../../src/merging/ensure-patch-commit.ts';
+import { ensurePatches } from '../../../src/merging/ensure-patches.ts';
+import { never } from '../sandbox/docker-setting.ts';
 import { createGitSetting, type GitSetting } from './merging-setting.ts';
 
 const files = {
@@ -40,48 +40,51 @@ beforeEach(async () => {
 async function made() {
   const { mirror, head } = setting;
   const tree = await mirror.writeTree(head, changes);
-  const commit = await mirror.commitTree(tree, [head], 'the message of whoever made it');
   const text = await mirror.patchText(head, tree, 1_000_000);
-  return { row: { baseCommit: head, tree, commit, digest: 'digest' }, text };
+  return { row: { baseCommit: head, tree, digest: 'digest' }, text };
 }
 
-const source = (place: GitSetting, text: Uint8Array | null) => ({
-  mirror: place.mirror,
-  applyPatch: (base: string, patch: Uint8Array) => applyPatch(place.mirror.dir, base, patch),
-  readArtifact: async () => text,
-});
+function ensure(place: GitSetting, text: Uint8Array | null, ...rows: Parameters<typeof ensurePatches>[1][]) {
+  let reads = 0;
+  const readArtifact = async () => {
+    reads += 1;
+    return text;
+  };
+  return ensurePatches({ mirror: place.mirror, readArtifact, signal: never }, rows.flat()).then(() => reads);
+}
+const has = async (place: GitSetting, tree: string) => (await place.mirror.treesOf([tree])).has(tree);
 
-describe('the commit of a patch', () => {
-  it('is the one its row names where that is there', async () => {
+describe('the trees of patches', () => {
+  it('are left as they are where they are there, and no artifact is read', async () => {
     const { row } = await made();
-    expect(await ensurePatchCommit(source(setting, null), row)).toBe(row.commit);
+    expect(await ensure(setting, null, [row, row])).toBe(0);
   });
 
-  it('is made of the artifact in another mirror, with the same tree', async () => {
+  it('are made of the artifacts in another mirror', async () => {
     const { row, text } = await made();
     expect(other.head).toBe(setting.head);
-    const commit = await ensurePatchCommit(source(other, text), row);
-    expect(await other.mirror.treeOf(commit)).toBe(row.tree);
-    expect(await other.mirror.mergeBase(commit, other.head)).toBe(other.head);
+    expect(await has(other, row.tree)).toBe(false);
+    expect(await ensure(other, text, [row])).toBe(1);
+    expect(await has(other, row.tree)).toBe(true);
+    expect(await other.mirror.compareTrees(other.head, row.tree)).toEqual(
+      await setting.mirror.compareTrees(setting.head, row.tree),
+    );
   });
 
-  it('of a patch that changes nothing is one of its base', async () => {
+  it('of a patch that changes nothing are those of its base', async () => {
     const { head, mirror } = setting;
-    const row = { baseCommit: head, tree: await mirror.treeOf(head), commit: 'f'.repeat(40), digest: '' };
-    const commit = await ensurePatchCommit(source(setting, new Uint8Array()), row);
-    expect(await mirror.treeOf(commit)).toBe(row.tree);
+    const row = { baseCommit: head, tree: await mirror.treeOf(head), digest: '' };
+    expect(await ensure(setting, new Uint8Array(), [row])).toBe(0);
   });
 
-  it('is refused where the artifact is lost, or gives something else', async () => {
+  it('are refused where the artifact is lost, or gives something else', async () => {
     const { row, text } = await made();
-    await expect(ensurePatchCommit(source(other, null), row)).rejects.toMatchObject({ code: 'internal' });
-    const wrong = { ...row, tree: 'e'.repeat(40) };
-    await expect(ensurePatchCommit(source(other, text), wrong)).rejects.toMatchObject({ code: 'internal' });
+    await expect(ensure(other, null, [row])).rejects.toMatchObject({ code: 'internal' });
     const cut = text.subarray(0, text.length / 2);
-    await expect(ensurePatchCommit(source(other, cut), row)).rejects.toThrow();
+    await expect(ensure(other, cut, [row])).rejects.toThrow();
+    const wrong = { ...row, tree: 'e'.repeat(40) };
+    await expect(ensure(other, text, [wrong])).rejects.toMatchObject({ code: 'internal' });
     const homeless = { ...row, baseCommit: 'd'.repeat(40) };
-    await expect(ensurePatchCommit(source(other, text), homeless)).rejects.toMatchObject({
-      code: 'commit_missing',
-    });
+    await expect(ensure(other, text, [homeless])).rejects.toMatchObject({ code: 'commit_missing' });
   });
 });

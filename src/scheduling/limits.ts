@@ -1,0 +1,24 @@
+import type { Limits } from '../config/operator-config.ts';
+
+/** What bounds the decisions about a graph; see `limits` of the operator file. */
+export interface DecideLimits {
+  /** Further attempts of a row after transient failures, and of all rows of a task together. */
+  readonly retries: number;
+  readonly taskRetries: number;
+  /** Workers a row may lose before it is given up. */
+  readonly deaths: number;
+  readonly splitDepth: number;
+  readonly verificationReruns: number;
+  readonly conflictReruns: number;
+}
+
+export function decideLimits(limits: Limits): DecideLimits {
+  return {
+    retries: limits.retries,
+    taskRetries: limits.task_retries,
+    deaths: limits.deaths,
+    splitDepth: limits.split_depth,
+    verificationReruns: limits.verification_reruns,
+    conflictReruns: limits.conflict_reruns,
+  };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import type { Sandbox, Sandboxes, Snapshots } from '../../../src/sandbox/port.ts';
+
+/** Sandboxes that cost nothing: everything answers at once, nothing is there and nothing is changed. */
+export function createNoOpSandboxes(): Sandboxes {
+  return {
+    acquire: async () => createNoOpSandbox(),
+    reap: async () => ({ containers: 0, workspaces: 0 }),
+    imageId: async () => 'none',
+    check: async () => [],
+  };
+}
+
+/** Directories that are only named. */
+export const noSnapshots: Snapshots = {
+  ensure: async (repository, commit) => `/nowhere/${repository.id}/${commit}`,
+};
+
+function createNoOpSandbox(): Sandbox {
+  const ran = {
+    exitCode: 0,
+    signal: null,
+    stdout: '',
+    stderr: '',
+    timedOut: false,
+    isCanceled: false,
+    isMaxBuffer: false,
+    spawnError: null,
+    durationMs: 0,
+  };
+  return {
+    containerId: randomBytes(32).toString('hex'),
+    workspace: '/workspace',
+    list: async () => [],
+    read: async () => ({ text: '', start: 1, end: 0, totalLines: 0, truncated: false }),
+    search: async () => ({ matches: [], truncated: false }),
+    run: async () => ran,
+    runByEngine: async () => ran,
+    write: async () => {},
+    edit: async () => ({ edited: true, line: 1, explanation: '' }),
+    remove: async () => {},
+    harvest: async () => [],
+    close: async () => {},
+  };
+}

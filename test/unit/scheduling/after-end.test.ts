@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import type { EndedRow } from '../../../src/domain/graph.ts';
+import { afterFailure } from '../../../src/scheduling/after-end.ts';
+import { backoffMs } from '../../../src/scheduling/backoff.ts';
+import { ended, limits, now } from './rows.ts';
+
+const failed = (code: NonNullable<EndedRow['failure']>['code'], change: Partial<EndedRow> = {}) =>
+  ended(0, { attempt: 'failed', failures: 1, failure: { code, detail: 'why' }, ...change });
+const wide = { ...ended(0).matrix, writes: ['a.js', 'b.js'], inputs: ['a.js', 'b.js', 'c.js'] };
+const decided = (row: EndedRow, used = 0) => afterFailure(row, limits, used, now);
+
+describe('after a failed attempt', () => {
+  it('tries a transient failure again after a pause', () => {
+    expect(decided(failed('model_unavailable'))).toEqual({
+      type: 'retry',
+      id: 'r0',
+      notBefore: now + backoffMs('r0', 1),
+      counted: true,
+    });
+  });
+
+  it('gives a transient failure up after its retries', () => {
+    const failure = { code: 'model_unavailable', detail: 'why' };
+    expect(decided(failed('model_unavailable', { failures: 3 }))).toEqual({
+      type: 'fail',
+      id: 'r0',
+      failure,
+    });
+  });
+
+  it('starts a row again whose worker died, without a pause and whatever it failed before', () => {
+    const row = ended(0, { attempt: 'lost', failures: 2, deaths: 1 });
+    expect(decided(row, 40)).toEqual({ type: 'retry', id: 'r0', notBefore: now, counted: false });
+  });
+
+  it('gives a row up that killed three workers', () => {
+    const failure = { code: 'worker_lost', detail: '3 workers died while they worked on it' };
+    expect(decided(ended(0, { attempt: 'lost', deaths: 3, fallbacks: ['b'] }))).toEqual({
+      type: 'fail',
+      id: 'r0',
+      failure,
+    });
+  });
+
+  it.each(['context_exceeded', 'turns_exhausted', 'wall_limit'] as const)(
+    'splits what is too big: %s',
+    (code) => {
+      expect(decided(failed(code, { matrix: wide }))).toEqual({
+        type: 'split',
+        id: 'r0',
+        feedback: '',
+        children: [
+          {
+            title: 'Row 0 (part 1/2)',
+            matrix: { ...wide, writes: ['a.js'], inputs: ['a.js', 'c.js'] },
+            complexity: 4,
+          },
+          {
+            title: 'Row 0 (part 2/2)',
+            matrix: { ...wide, writes: ['b.js'], inputs: ['b.js', 'c.js'] },
+            complexity: 4,
+          },
+        ],
+      });
+    },
+  );
+
+  it('takes a time-out for a failure like others where no turn was made, or nothing can be divided', () => {
+    expect(decided(failed('wall_limit', { matrix: wide, progressed: false }))).toMatchObject({
+      type: 'retry',
+    });
+    expect(decided(failed('wall_limit'))).toMatchObject({ type: 'retry' });
+  });
+
+  it('splits to the depth that is allowed', () => {
+    expect(decided(failed('context_exceeded', { matrix: wide, depth: 3 }))).toMatchObject({ type: 'fail' });
+  });
+
+  it('runs a row again whose patch failed its checks, then splits it, then gives it up', () => {
+    expect(decided(failed('verification_failed', { matrix: wide, base: 'b' }))).toEqual({
+      ...{ type: 'rerun', id: 'r0', cause: 'verification', feedback: 'why', base: 'b', after: [] },
+    });
+    const twice = { verificationReruns: 1 };
+    expect(decided(failed('verification_failed', { matrix: wide, ...twice }))).toMatchObject({
+      type: 'split',
+      feedback: 'why',
+    });
+    expect(decided(failed('verification_failed', twice))).toMatchObject({ type: 'fail' });
+  });
+
+  it('does neither where the operator wants no such re-run', () => {
+    const row = failed('verification_failed', { matrix: wide });
+    expect(afterFailure(row, { ...limits, verificationReruns: 0 }, 0, now)).toMatchObject({ type: 'fail' });
+  });
+
+  it('asks the next agent where one has failed for good, and none for what no agent can mend', () => {
+    const fallbacks = ['b', 'c'];
+    const next = { type: 'fallback', id: 'r0', agent: 'b', rest: ['c'] };
+    expect(decided(failed('model_nonsense', { fallbacks }))).toEqual(next);
+    expect(decided(failed('model_timeout', { fallbacks, failures: 3 }))).toEqual(next);
+    expect(decided(failed('context_exceeded', { fallbacks }))).toEqual(next);
+    expect(decided(failed('budget_exhausted', { fallbacks }))).toMatchObject({ type: 'fail' });
+    expect(decided(failed('cancelled', { fallbacks }))).toMatchObject({ type: 'fail' });
+  });
+
+  it('names an attempt that ended without a word', () => {
+    expect(decided(ended(0, { attempt: 'failed', failures: 3 }))).toEqual({
+      type: 'fail',
+      id: 'r0',
+      failure: { code: 'internal', detail: 'its attempt ended without a result' },
+    });
+  });
+});
+
+describe('the pause before a retry', () => {
+  it.each([
+    [1, 1000],
+    [2, 2000],
+    [5, 16_000],
+    [6, 30_000],
+    [50, 30_000],
+  ])('is after failure %i between half of %i ms and all of it, and differs between rows', (failures, ms) => {
+    const pauses = Array.from({ length: 200 }, (_, index) => backoffMs(`row ${index}`, failures));
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(ms / 2);
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(ms);
+    expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(ms * 0.4);
+    expect(backoffMs('row 7', failures)).toBe(pauses[7]);
+  });
+});
