@@ -158,7 +158,7 @@ export async function compose(
           composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
       }),
     }),
-    reconcile: createReconciler({ store, queue, timing, log }),
+    reconcile: createReconciler({ ...common, timing }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
   };
