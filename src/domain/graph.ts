@@ -22,6 +22,8 @@ export interface EndedState {
   readonly rows: readonly TaskRow[];
   /** Rows of agents that the task may have, those included that its agents ask for. */
   readonly maxRows: number;
+  /** `verify.protected` of the repository file: what no agent may ask for. */
+  readonly protectedGlobs?: readonly string[];
 }
 
 /** A running row whose newest attempt is over. */
