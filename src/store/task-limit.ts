@@ -3,7 +3,7 @@ import { isOpen } from '../domain/task.ts';
 import type { Database, Executor } from './database.ts';
 import { failRow } from './end-rows.ts';
 import { attempts, subtasks, tasks } from './schema.ts';
-import { lockRunning } from './tasks.ts';
+import { lockRunning } from './settle.ts';
 
 /**
  * Ends what is open in tasks that have run for longer than `limitMs` since they were planned: rows of agents fail as
