@@ -39,8 +39,8 @@ export function createRowIntegrator(deps: {
 
 /** The commit a row works on; see `Merging.baseOf`. A patch in conflict with an earlier one is not in it. */
 export function createBaseFinder(readArtifact: ReadArtifact): (request: BaseRequest) => Promise<string> {
-  return async ({ mirror, view, row, ancestors, signal }) => {
-    const { headSha } = view.task;
+  return async ({ mirror, view, row, start, ancestors, signal }) => {
+    const headSha = start ?? view.task.headSha;
     const rows = rowsBeneath(view, row, ancestors);
     const patches = await patchesOf(readArtifact, mirror, view, rows, signal);
     if (patches.length === 0) return headSha;

@@ -81,6 +81,8 @@ export interface BaseRequest {
   readonly mirror: Mirror;
   readonly view: TaskView;
   readonly row: Subtask;
+  /** What it begins with in place of the task's head, e.g. the candidate that its re-run stands on. */
+  readonly start?: string;
   /** Ids of the rows it depends on, directly or through others. */
   readonly ancestors: readonly string[];
   readonly signal: AbortSignal;
