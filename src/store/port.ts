@@ -21,6 +21,7 @@ import type {
   findings,
   patches,
   publications,
+  resultIndex,
   subtasks,
   tasks,
   triages,
@@ -38,6 +39,7 @@ export type Artifact = typeof artifacts.$inferSelect;
 export type PatchRow = typeof patches.$inferSelect;
 export type CandidateRow = typeof candidates.$inferSelect;
 export type TriageRow = typeof triages.$inferSelect;
+export type IndexedResult = typeof resultIndex.$inferSelect;
 
 export interface Store {
   readonly deliveries: Deliveries;
@@ -51,6 +53,7 @@ export interface Store {
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
+  readonly resultIndex: ResultIndex;
   readonly audit: Audit;
   readonly deadLetters: DeadLetters;
   readonly due: DueWork;
@@ -335,6 +338,15 @@ export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
   put(key: string, report: VerificationReport): Promise<void>;
+}
+
+/** Verified patches by what they were made from; see domain/result-key.ts. */
+export interface ResultIndex {
+  get(key: string): Promise<IndexedResult | null>;
+  /** Those of a family that were there before, newest first; at most 50. */
+  family(family: string, before: Date): Promise<IndexedResult[]>;
+  /** Takes the place of what the key had. */
+  put(result: Omit<IndexedResult, 'createdAt'>): Promise<void>;
 }
 
 export type DeadLetter = typeof deadLetters.$inferSelect;

@@ -99,29 +99,28 @@ export function createTasks(db: Database): Tasks {
         const ids = plan.rows.map(() => randomUUID());
         if (ids.length === 0) return true;
         const paths = remainingPaths(plan.rows);
-        await tx.insert(subtasks).values(
-          plan.rows.map((row, index) => ({
-            id: ids[index] ?? randomUUID(),
-            taskId: id,
-            row: index,
-            kind: row.kind ?? 'agent',
-            waitsFor: row.waitsFor ?? 'success',
-            issue: row.issue ?? null,
-            title: row.title,
-            agent: row.agent,
-            matrix: row.matrix,
-            complexity: row.complexity,
-            path: paths[index] ?? row.complexity,
-            weight: row.weight ?? 1,
-            fallbacks: [...(row.fallbacks ?? [])],
-            unmet: row.dependsOn.length,
-            ...never,
-          })),
-        );
+        const rows = plan.rows.map((row, index) => ({
+          id: ids[index] ?? randomUUID(),
+          taskId: id,
+          row: index,
+          kind: row.kind ?? 'agent',
+          waitsFor: row.waitsFor ?? 'success',
+          issue: row.issue ?? null,
+          title: row.title,
+          agent: row.agent,
+          matrix: row.matrix,
+          complexity: row.complexity,
+          path: paths[index] ?? row.complexity,
+          weight: row.weight ?? 1,
+          fallbacks: [...(row.fallbacks ?? [])],
+          unmet: row.dependsOn.length,
+          ...never,
+        }));
+        for (const part of inParts(rows)) await tx.insert(subtasks).values(part);
         const edges = plan.rows.flatMap((row, index) =>
           row.dependsOn.map((on) => ({ subtaskId: ids[index] ?? '', dependsOn: ids[on] ?? '' })),
         );
-        if (edges.length > 0) await tx.insert(dependencies).values(edges);
+        for (const part of inParts(edges)) await tx.insert(dependencies).values(part);
         return true;
       }),
 
@@ -192,6 +191,13 @@ export function createTasks(db: Database): Tasks {
         if (rows.length > 0) await bury(tx, { kind: 'publication', ref: id, taskId: id, failure, detail });
       }),
   };
+}
+
+/** A statement takes at most 65,535 values. */
+function inParts<T>(rows: readonly T[], most = 1000): T[][] {
+  return Array.from({ length: Math.ceil(rows.length / most) }, (_, part) =>
+    rows.slice(part * most, (part + 1) * most),
+  );
 }
 
 async function supersede(tx: Executor, repositoryId: number, number: number): Promise<string[]> {
