@@ -37,9 +37,9 @@ export interface MergePatch {
   readonly subtaskId: string;
   readonly row: number;
   readonly title: string;
-  /** The commit it was made on. */
+  /** The commit it was made on, or a tree that stands for it. */
   readonly baseCommit: string;
-  /** Tree of the base with the patch; it is in the mirror, and so are the entries' blobs. */
+  /** Tree of the base with the patch. The mirror may lack it, but none of the entries' blobs. */
   readonly tree: string;
   /** What differs between the two. */
   readonly entries: readonly PatchEntry[];

@@ -34,13 +34,13 @@ export async function openDatabase(options: {
   dataDir: string;
   onError: (error: Error) => void;
 }): Promise<OpenDatabase> {
-  const embedded = options.url === undefined ? await startEmbeddedPostgres(options.dataDir) : null;
+  const embedded =
+    options.url === undefined ? await startEmbeddedPostgres(options.dataDir, { stay: true }) : null;
   const connection: pg.PoolConfig = {
-    ...(embedded?.connection ?? { connectionString: options.url }),
-    application_name: 'patchfleet',
+    ...(embedded?.connection ?? { connectionString: options.url, application_name: 'patchfleet' }),
     keepAlive: true,
   };
-  const pool = new pg.Pool({ ...connection, max: 12 });
+  const pool = guarded(new pg.Pool({ ...connection, max: 12 }));
   // An idle connection that breaks (the server restarts) must not end the process.
   pool.on('error', options.onError);
   const close = async () => {
@@ -54,12 +54,22 @@ export async function openDatabase(options: {
     throw error;
   }
   const newPool = (options: { max: number; searchPath?: string }) =>
-    new pg.Pool({
-      ...connection,
-      max: options.max,
-      ...(options.searchPath === undefined ? {} : { options: `-c search_path=${options.searchPath}` }),
-    });
+    guarded(
+      new pg.Pool({
+        ...connection,
+        max: options.max,
+        ...(options.searchPath === undefined ? {} : { options: `-c search_path=${options.searchPath}` }),
+      }),
+    );
   return { db: drizzle(pool, { schema }), pool, newPool, close };
+}
+
+/**
+ * Nor must one that breaks while it is lent out, as between two statements of a transaction: the pool listens to
+ * idle ones alone. Whoever holds it learns of it by his next statement.
+ */
+function guarded(pool: pg.Pool): pg.Pool {
+  return pool.on('connect', (client) => client.on('error', () => {}));
 }
 
 async function migrateOnce(pool: pg.Pool): Promise<void> {

@@ -7,6 +7,7 @@ import type { OpenDatabase } from './database.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
+import { createFigures } from './figures.ts';
 import { createGraphs } from './graphs.ts';
 import { underLock } from './locks.ts';
 import type { Store } from './port.ts';
@@ -34,6 +35,7 @@ export function createStore(
     checkpoints: createCheckpoints(db),
     graphs: createGraphs(db),
     views: createViews(db),
+    figures: createFigures(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
     resultIndex: createResultIndex(db),

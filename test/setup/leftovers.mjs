@@ -1,4 +1,5 @@
 /** What a command would leave behind: it gets a temporary directory of its own, by which all that is its own is known. */
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,10 +61,22 @@ export async function removeScratch(scratch, { known = [], engine = null } = {})
   }
   const containers = engine ? await leftContainers(engine, scratch).catch(() => []) : [];
   for (const id of containers) await call(engine, 'DELETE', `/containers/${id}?force=1&v=1`).catch(() => {});
+  unmountBelow(scratch);
   rmSync(scratch, { recursive: true, force: true, maxRetries: 5 });
   return [
     ...processes.map(({ pid, command }) => `process ${pid} (${command.slice(0, 120)})`),
     ...containers.map((id) => `container ${id.slice(0, 12)}`),
     ...files.map((name) => `${scratch}/${name}`),
   ];
+}
+
+/** Mounts of a Docker engine that a command started for itself and could not stop: they would keep the directory. */
+function unmountBelow(scratch) {
+  if (process.platform !== 'linux') return;
+  const paths = readFileSync('/proc/mounts', 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+    .filter((path) => path.startsWith(`${scratch}/`))
+    .sort((a, b) => b.length - a.length);
+  for (const path of paths) spawnSync('umount', ['--lazy', path]);
 }

@@ -24,6 +24,12 @@ export async function ensureRedisServer(context) {
   if (output('redis-server', ['--version']) === '') await install(['redis-server'], 'redis-server', context);
 }
 
+/** The program alone: the storm starts an engine of its own. Where that cannot be, it says so itself. */
+export async function ensureDockerd(context) {
+  if (process.platform !== 'linux' || process.getuid() !== 0 || isOnPath('dockerd')) return;
+  await install(['docker.io'], 'dockerd', context);
+}
+
 /** Installs packages; no service of theirs is started, neither now nor by the init system. */
 export async function install(packages, what, { run, say }) {
   const how = `apt-get install ${packages.join(' ')}`;

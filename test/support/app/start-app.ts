@@ -46,33 +46,67 @@ export interface App {
   kill(): Promise<void>;
 }
 
+/** The command line as a process, whether or not it is ready. */
+export interface SpawnedApp {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  /** Resolves once it ended, by itself or not, with its code or the name of the signal. */
+  readonly exited: Promise<number | NodeJS.Signals>;
+  /** Where it listens, without a final slash; empty for `work`. Null: it ended before it was ready. */
+  readonly ready: Promise<string | null>;
+}
+
+/** Starts the real command line, or `program`. `stderr`: a file descriptor that its log goes to; default a pipe. */
+export function spawnApp(options: {
+  readonly role: Role;
+  readonly env: Readonly<Record<string, string>>;
+  readonly stderr?: number;
+  readonly program?: string;
+}): SpawnedApp {
+  const child = spawn(process.execPath, [options.program ?? main, options.role], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', options.stderr ?? 'pipe'],
+    env: {
+      ...Object.fromEntries(inherited.flatMap((name) => [[name, process.env[name]]])),
+      PORT: '0',
+      ...options.env,
+    },
+  });
+  const exited = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals);
+  const listening = new Promise<string>((resolve) => {
+    let output = '';
+    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      const line = /^(?:working|listening on (\S+))$/m.exec(output);
+      if (line !== null) resolve(line[1] ?? '');
+    });
+  });
+  const ready = Promise.race([listening, exited.then(() => null)]);
+  return { child, pid: child.pid ?? 0, exited, ready };
+}
+
 /** Starts the real command line and waits until it says that it is ready. */
 export async function startApp(options: AppOptions): Promise<App> {
   await mkdir(options.dataDir, { recursive: true, mode: 0o755 });
   const config = join(options.dataDir, 'patchfleet.yml');
   await writeFile(config, stringify(options.operatorConfig ?? {}));
-  const child = spawn(process.execPath, [options.program ?? main, options.role], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      ...Object.fromEntries(inherited.flatMap((name) => [[name, process.env[name]]])),
-      PATCHFLEET_CONFIG: config,
-      PATCHFLEET_DATA: options.dataDir,
-      PORT: '0',
-      ...options.env,
-    },
+  const env = { PATCHFLEET_CONFIG: config, PATCHFLEET_DATA: options.dataDir, ...options.env };
+  const app = spawnApp({
+    role: options.role,
+    env,
+    ...(options.program === undefined ? {} : { program: options.program }),
   });
+  const { child, exited } = app;
   const log: string[] = [];
-  child.stderr.setEncoding('utf8').on('data', (text: string) => log.push(text));
-  const exited = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | NodeJS.Signals);
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => log.push(text));
   const logs = () => log.join('');
 
-  const url = await untilReady(child, exited, logs);
+  const url = await untilReady(app, logs);
   return {
     role: options.role,
     dataDir: options.dataDir,
     url,
-    pid: child.pid ?? 0,
+    pid: app.pid,
     logs,
     exitCode: () => child.exitCode,
     exited,
@@ -92,20 +126,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 }
 
 /** The address of its ready line. */
-async function untilReady(
-  child: ChildProcess & { stdout: NonNullable<ChildProcess['stdout']> },
-  exited: Promise<unknown>,
-  logs: () => string,
-): Promise<string> {
-  const ready = new Promise<string>((resolve) => {
-    let output = '';
-    child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      output += text;
-      const line = /^(?:working|listening on (\S+))$/m.exec(output);
-      if (line !== null) resolve(line[1] ?? '');
-    });
-  });
-  const first = await within(readyLimitMs, Promise.race([ready, exited.then(() => null)]));
+async function untilReady({ child, ready }: SpawnedApp, logs: () => string): Promise<string> {
+  const first = await within(readyLimitMs, ready);
   if (typeof first === 'string') return first;
   child.kill('SIGKILL');
   const what = first === null ? 'ended before it was ready' : `was not ready within ${readyLimitMs / 1000} s`;
