@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createFixer } from '../../../src/agents/create-agent.ts';
 import { limitsSchema } from '../../../src/config/operator-config.ts';
+import { PatchfleetError } from '../../../src/domain/failure.ts';
 import type { MatrixRow, PlannedRow } from '../../../src/domain/matrix.ts';
 import { protectionBy } from '../../../src/domain/protection.ts';
 import { createTurnKeeping } from '../../../src/execution/keep-turns.ts';
@@ -263,23 +264,63 @@ describe('a row whose work was done before', () => {
 });
 
 describe('a row whose worker was lost', () => {
-  it('goes on from its last turn, with its files, and the model is asked for no turn twice', async () => {
-    // It can write no result: the tree it makes is red, so nothing is in the index either.
-    play({ fixes: [replace('old a', 'kept a')], runChecks: true, latencyMs: 0 });
-    const { task, started } = await startTask(rowOf({ goal: 'Go on', verification: 'none' }));
-    red.add(await git.mirror.treeOf(await git.commit({ 'src/a.js': 'kept a\n' })));
-    await expect(work(started[0] ?? '')).rejects.toMatchObject({ code: 'verification_failed' });
+  /** A row whose attempt has done all of its turns and is lost then, and its next attempt; red, so that no index has it. */
+  const lose = async (goal: string, fix: object = replace('old a', 'kept a')) => {
+    play({ fixes: [fix as ReturnType<typeof replace>], runChecks: true });
+    const { task, started } = await startTask(rowOf({ goal }));
+    const tree = await git.mirror.treeOf(await git.commit({ 'src/a.js': 'kept a\n' }));
+    red.add(tree);
+    await expect(work(started[0] ?? '')).rejects.toBeInstanceOf(PatchfleetError);
     const asked = double.journal().map(({ turn }) => turn);
-    // As if it had died while the checks ran: every turn is kept, the last one too.
+    const kept = await database.pool.query(
+      'select turn, patch from checkpoints c join attempts a on a.subtask_id = c.subtask_id where a.id = $1 order by turn',
+      [started[0]],
+    );
+    // As if it had died while the checks ran.
     await database.pool.query(`update attempts set heartbeat_at = now() - interval '1 hour' where id = $1`, [
       started[0],
     ]);
     await store.due.loseAttempts(1000);
     red.clear();
-    const [next] = await start(task.id);
-    const result = await work(next ?? '');
-    expect(double.journal().map(({ turn }) => turn)).toEqual(asked);
+    double.clearJournal();
+    const next = await start(task.id);
+    return { asked, kept: kept.rows as { turn: number; patch: Buffer | null }[], next: next[0] ?? '' };
+  };
+  const asked = () => double.journal().map(({ turn }) => turn);
+
+  it('goes on from its last turn, with its files, and the model is asked for no turn twice', async () => {
+    const before = await lose('Go on');
+    expect(before.kept.map(({ turn }) => turn)).toEqual(before.asked.map((turn) => turn + 1));
+    const result = await work(before.next);
+    expect(asked()).toEqual([]);
     expect(await read(result)).toBe('kept a\n');
-    expect(result.turns).toBe(asked.length);
+    expect(result.turns).toBe(before.asked.length);
+  });
+
+  it('begins anew where its files cannot be put back', async () => {
+    const before = await lose('Put back what does not fit');
+    await database.pool.query(
+      `update checkpoints set patch = convert_to(replace(convert_from(patch, 'UTF8'), 'old a', 'strange a'), 'UTF8')
+        where patch is not null`,
+    );
+    const result = await work(before.next);
+    expect(asked()).toEqual(before.asked);
+    expect(await read(result)).toBe('kept a\n');
+  });
+
+  it('begins anew where its files were too large to be kept', async () => {
+    const before = await lose('Write much', {
+      run: ['sh', '-c', 'head -c 9000000 /dev/urandom > big.bin'],
+    });
+    expect(before.kept).toEqual([]);
+    play({ fixes: [replace('old a', 'kept a')] });
+    expect(await read(await work(before.next))).toBe('kept a\n');
+    expect(asked()[0]).toBe(0);
+  });
+
+  it('begins anew where it is told something else', async () => {
+    const before = await lose('Be told otherwise');
+    await work(before.next, { feedback: 'a conflict' });
+    expect(asked()).toEqual(before.asked);
   });
 });
