@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createPlannerAgent } from './agents/create-agent.ts';
@@ -19,6 +18,7 @@ import { checksOf } from './merging/check-patch.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
 import { createPlanJob } from './planning/plan-job.ts';
 import { createPlanner } from './planning/plan-task.ts';
+import { createPlanBounds } from './publishing/plan-bounds.ts';
 import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
@@ -26,9 +26,11 @@ import type { Sandboxes, Snapshots } from './sandbox/port.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
+import { createQuotaBound } from './scheduling/quota-bound.ts';
 import { createReconciler, createSandboxReaper } from './scheduling/reconciler.ts';
 import { createArtifactDirectory } from './store/artifact-directory.ts';
 import { openDatabase } from './store/database.ts';
+import { readInstance } from './store/instance.ts';
 import { createStore } from './store/store.ts';
 import { createLog } from './telemetry/log.ts';
 
@@ -57,7 +59,6 @@ export async function compose(
   const log = createLog({ level: env.LOG_LEVEL, secrets: [...secrets, env.PRIVATE_KEY] });
   const onError = (error: Error) => log.warn({ err: error }, 'database connection');
 
-  await mkdir(dataDir, { recursive: true, mode: 0o755 });
   const instance = await readInstance(dataDir);
   // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
   await using opened = new AsyncDisposableStack();
@@ -113,7 +114,9 @@ export async function compose(
     limits,
     log,
   });
-  const publisher = createPublisher({ store, github, mirrors, queue, timing, log });
+  const quotaBound = createQuotaBound({ store, channels: operator.channels, agents: operator.agents });
+  const planBounds = createPlanBounds(operator, quotaBound.ofAgents);
+  const publisher = createPublisher({ store, github, mirrors, queue, timing, planBounds, log });
   const planner = createPlanner({ mirrors });
   const changePlanner = createChangePlanner({
     mirrors,
@@ -136,7 +139,7 @@ export async function compose(
     receive: createReceiver({ store, queue, verify: app.verify, log }),
     admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
-    advance: createAdvance(common),
+    advance: createAdvance({ ...common, quotaBound: quotaBound.ofTasks }),
     publish: createPublishJob({ store, publisher, queue, log }),
     dispatch: createDispatch({
       store,
@@ -158,14 +161,4 @@ export async function compose(
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
   };
-}
-
-/** Names this data directory, so that its containers are told from those of others on the same engine. */
-async function readInstance(dataDir: string): Promise<string> {
-  const path = join(dataDir, 'instance');
-  await writeFile(path, randomUUID(), { flag: 'wx', mode: 0o644 }).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EEXIST') throw error;
-  });
-  await chmod(path, 0o444);
-  return (await readFile(path, 'utf8')).trim();
 }

@@ -22,9 +22,14 @@ export interface JsonSchema {
   readonly format?: string;
 }
 
-/** The JSON Schema of what people write (defaults not filled in). */
+const known = new WeakMap<z.ZodType, JsonSchema>();
+
+/** The JSON Schema of what people write (defaults not filled in). Made once a schema: a file may have many problems. */
 export function toJsonSchema(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema;
+  const made =
+    known.get(schema) ?? (z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as JsonSchema);
+  known.set(schema, made);
+  return made;
 }
 
 /** What is valid at a path: in words with an example, and the keys where it is a mapping. */

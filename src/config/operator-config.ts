@@ -15,6 +15,14 @@ export const channelSchema = z
     model: z.string().min(1).describe('Model name as the API knows it.'),
     max_output_tokens: z.int().min(256).default(8192).describe('Tokens one answer may have.'),
     context_tokens: z.int().min(4096).default(128_000).describe('Context window of the model.'),
+    tokens_per_minute: z
+      .int()
+      .min(1)
+      .nullable()
+      .default(null)
+      .describe(
+        'Quota of the model, prompt and completion tokens a minute. A task runs no more agents at once than it feeds, by what agents used lately. null: no bound.',
+      ),
     concurrent: z.int().min(1).default(32).describe('Calls in flight at once, per process.'),
     price: z
       .strictObject({

@@ -1,3 +1,4 @@
+import { wordsOf } from '../domain/triage-rules.ts';
 import type { AgentConfig } from './agent-config.ts';
 import { checkAgents } from './check-agents.ts';
 import { nearest } from './nearest.ts';
@@ -17,6 +18,7 @@ export function readRepositoryConfig(
     ...checkAgents(config.commands, ['commands'], { taken, channels: [] }),
     ...checkSelection(config, operatorAgents),
     ...checkCampaigns(config),
+    ...checkRules(config),
   ]);
 }
 
@@ -49,6 +51,17 @@ function checkNames(
     const hint = meant === null ? '' : `did you mean \`${meant}\`? `;
     return [{ path: [...base, index], message, valid: `${hint}${title}: ${known.join(', ') || 'none'}` }];
   });
+}
+
+/** A phrase of punctuation alone would fit nothing, ever. */
+function checkRules({ triage }: RepositoryConfig): Finding[] {
+  return triage.rules.flatMap(({ match }, rule) =>
+    match.flatMap((phrase, index) => {
+      if (wordsOf(phrase, '*').length > 0) return [];
+      const path = ['triage', 'rules', rule, 'match', index];
+      return [{ path, message: 'there is no word in it', valid: 'words, e.g. `crash*` or `out of memory`' }];
+    }),
+  );
 }
 
 function checkCampaigns({ campaigns }: RepositoryConfig): Finding[] {

@@ -32,9 +32,11 @@ export interface Finding {
 /** A configuration is small; what is larger was meant to hurt. */
 const maxBytes = 128 * 1024;
 const maxAliases = 50;
+/** Problems that are told. A file can be made to have tens of thousands, and to explain each takes time. */
+const maxProblems = 100;
 
 /**
- * Reads YAML text against a schema: the value, or every problem at once in order of lines. `null` and empty
+ * Reads YAML text against a schema: the value, or its problems (the first hundred) in order of lines. `null` and empty
  * text are an empty file. `check`: what only the whole value shows, run when the schema holds.
  */
 export function readYamlConfig<S extends z.ZodType>(
@@ -47,7 +49,13 @@ export function readYamlConfig<S extends z.ZodType>(
     return whole(`the file is larger than ${maxBytes / 1024} KiB`, 'a smaller file');
   }
   const lines = new LineCounter();
-  const document = parseDocument(source, { lineCounter: lines, stringKeys: true, prettyErrors: false });
+  // Its own check for keys named twice holds each key against all others of the mapping.
+  const document = parseDocument(source, {
+    lineCounter: lines,
+    stringKeys: true,
+    prettyErrors: false,
+    uniqueKeys: false,
+  });
   const at = (offset: number | undefined) => {
     const { line, col } = lines.linePos(offset ?? 0);
     return { line: Math.max(1, line), column: Math.max(1, col) };
@@ -58,7 +66,15 @@ export function readYamlConfig<S extends z.ZodType>(
     message: `not valid YAML: ${error.message}`,
     valid: 'YAML 1.2; indent with spaces and quote values that hold special characters',
   }));
-  if (problems.length > 0) return { ok: false, problems };
+  problems.push(
+    ...keysNamedTwice(document).map(({ key, offset }) => ({
+      key: '',
+      ...at(offset),
+      message: `not valid YAML: the key \`${key}\` stands twice in one mapping`,
+      valid: 'each key once',
+    })),
+  );
+  if (problems.length > 0) return told(problems, problems.length);
 
   let value: unknown;
   try {
@@ -81,14 +97,27 @@ export function readYamlConfig<S extends z.ZodType>(
     });
   }
   const parsed = schema.safeParse(value);
+  const issues = parsed.error?.issues ?? [];
   const findings = parsed.success
     ? check(parsed.data)
-    : parsed.error.issues.flatMap((i) => explain(i, schema, value));
-  for (const { path, message, valid } of findings) {
+    : issues.slice(0, maxProblems).flatMap((issue) => explain(issue, schema, value));
+  const total = problems.length + (parsed.success ? findings.length : countOf(issues));
+  for (const { path, message, valid } of findings.slice(0, maxProblems)) {
     problems.push({ key: keyOf(path), ...place(path), message, valid });
   }
-  if (parsed.success && problems.length === 0) return { ok: true, value: parsed.data };
-  return { ok: false, problems: problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)) };
+  return parsed.success && problems.length === 0 ? { ok: true, value: parsed.data } : told(problems, total);
+}
+
+function countOf(issues: readonly z.core.$ZodIssue[]): number {
+  return issues.reduce((sum, issue) => sum + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+}
+
+/** `total`: how many there are, of which `problems` are those that were explained. */
+function told(problems: readonly Problem[], total: number): { ok: false; problems: Problem[] } {
+  const shown = problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)).slice(0, maxProblems);
+  if (total === shown.length) return { ok: false, problems: shown };
+  const message = `${total - shown.length} more problems are not shown`;
+  return { ok: false, problems: [...shown, { key: '', line: null, column: null, message, valid: 'none' }] };
 }
 
 /** Problems of a zod issue, by the path of the key that is at fault. */
@@ -96,7 +125,7 @@ export function explain(issue: z.core.$ZodIssue, schema: z.ZodType, root: unknow
   const path = issue.path;
   if (issue.code === 'unrecognized_keys') {
     const known = describeValid(schema, path, root).keys;
-    return issue.keys.map((key) => {
+    return issue.keys.slice(0, maxProblems).map((key) => {
       const meant = nearest(key, known);
       const valid = `${meant === null ? '' : `did you mean \`${meant}\`? `}Known keys: ${known.join(', ')}`;
       return { path: [...path, key], message: `unknown key \`${key}\``, valid };
@@ -149,6 +178,22 @@ function offsetOf(document: Document, path: Path): number | undefined {
 
 function startOf(node: unknown): number | undefined {
   return isNode(node) ? (node as Node).range?.[0] : undefined;
+}
+
+function keysNamedTwice(document: Document): { key: string; offset: number }[] {
+  const found: { key: string; offset: number }[] = [];
+  visit(document, {
+    Map: (_key, { items }) => {
+      const seen = new Set<string>();
+      for (const { key } of items) {
+        if (!isScalar(key)) continue;
+        const name = String(key.value);
+        if (seen.has(name)) found.push({ key: name, offset: key.range?.[0] ?? 0 });
+        seen.add(name);
+      }
+    },
+  });
+  return found;
 }
 
 function findNul(document: Document): number | null {

@@ -74,6 +74,30 @@ export const repositoryConfigSchema = z.strictObject({
         .nullable()
         .default(null)
         .describe('Labels triage may set; null: all labels of the repository but those of patchfleet.'),
+      agent: z
+        .enum(['model', 'none'])
+        .default('model')
+        .describe('Who triages. `none`: the rules alone, at once, without a model or sandbox.'),
+      rules: z
+        .array(
+          z.strictObject({
+            match: z
+              .array(z.string().min(1).max(100))
+              .min(1)
+              .max(10)
+              .describe(
+                'Words or phrases; one of them must be in title or body. Case does not count, `*` stands for any characters within a word.',
+              ),
+            labels: z
+              .array(z.string().min(1).max(100))
+              .min(1)
+              .max(10)
+              .describe('Labels of the repository that are set then.'),
+          }),
+        )
+        .max(50)
+        .default([])
+        .describe('Labels by words. They are set whoever triages.'),
     })
     .prefault({}),
   batch: z

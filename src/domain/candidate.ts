@@ -36,3 +36,8 @@ const words: Readonly<Record<string, string>> = {
 export function reportCode(code: string): string {
   return words[code] ?? code;
 }
+
+/** The code of a failure that a report calls so: the other way round. */
+export function codeOfReport(word: string): string {
+  return Object.keys(words).find((code) => words[code] === word) ?? word;
+}

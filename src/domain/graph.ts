@@ -22,6 +22,8 @@ export interface EndedState {
   readonly rows: readonly TaskRow[];
   /** Rows of agents that the task may have, those included that its agents ask for. */
   readonly maxRows: number;
+  /** `verify.protected` of the repository file: what no agent may ask for. */
+  readonly protectedGlobs?: readonly string[];
 }
 
 /** A running row whose newest attempt is over. */
@@ -66,7 +68,10 @@ export interface Culprit {
   /** Ids of the rows it depends on, and of those that depend on it, directly or through others. */
   readonly above: readonly string[];
   readonly below: readonly string[];
-  /** One of these that an agent works on, or will: then its scope may be in use. */
+  /**
+   * It cannot run now: an agent works on one of these, or will, and may use its scope; or what it needs the success of
+   * has failed since.
+   */
   readonly blocked: boolean;
 }
 

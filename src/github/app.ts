@@ -1,7 +1,7 @@
 import { Probot, ProbotOctokit } from 'probot';
+import { asGitHubFailure } from '../domain/github-problem.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { boundedFetch } from './bounded-fetch.ts';
-import { asGitHubFailure } from './classify-error.ts';
 import { createInstallationAuth } from './installation-auth.ts';
 import { createPacing, shouldWait } from './pacing.ts';
 import { mayCommand, mayLabel } from './permissions.ts';

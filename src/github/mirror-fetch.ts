@@ -148,20 +148,22 @@ export function isNotOnServer(error: unknown): boolean {
   );
 }
 
-/** Git tells HTTP failures in words alone (LC_ALL=C keeps them English). */
+/**
+ * Git tells HTTP failures in words alone (LC_ALL=C keeps them English). A token that is refused though it was just
+ * made may not be known everywhere yet.
+ */
 export function classified(error: unknown): unknown {
   if (!(error instanceof GitError) || error.code !== 'git_failed') return error;
   const { stderr, detail } = error;
   if (
+    isUnauthorised(error) ||
     /error: 5\d\d|error: 429|could not resolve host|failed to connect|connection (refused|reset)|couldn't connect|timed out/i.test(
       stderr,
     )
   ) {
     return new PatchfleetError('github_unavailable', detail, { cause: error });
   }
-  if (
-    /error: [34]\d\d|authentication failed|repository .*not found|terminal prompts disabled/i.test(stderr)
-  ) {
+  if (/error: [34]\d\d|repository .*not found/i.test(stderr)) {
     return new PatchfleetError('github_refused', detail, { cause: error });
   }
   return error;

@@ -4,10 +4,13 @@ import { fetchBranch, fetchCommit, fetchPullHead } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
 import { type FetchSource, fetchCommits, requireSha } from './mirror-fetch.ts';
-import { blobSizes, listTree, readBlob } from './mirror-objects.ts';
+import { blobSizes, filesOf, listTree, readBlob } from './mirror-objects.ts';
 import { createMirrorWriter } from './mirror-writer.ts';
 import type { GitHub, Mirror, Mirrors, MirrorWriter } from './port.ts';
 import { runGit } from './run-git.ts';
+import { createTurns } from './turns.ts';
+
+const never = new AbortController().signal;
 
 export interface MirrorsOptions {
   /** Directory of all mirrors; made if missing. */
@@ -24,11 +27,13 @@ export interface MirrorsOptions {
 /** Bare repositories on the host, one per repository id, shared by all processes on the directory. */
 export function createMirrors(options: MirrorsOptions): Mirrors {
   const serverUrl = options.serverUrl.replace(/\/+$/, '');
-  const turn = takeTurns();
   const held = createHeldCommits();
+  // Apart, so that a mirror is opened at once while a long fetch into it is under way.
+  const making = createTurns();
+  const fetching = createTurns();
   return {
     open: async (repository) => {
-      const gitDir = await turn(repository.id, () => ensureMirrorDir(options.dir, repository.id));
+      const gitDir = await making(repository.id, never, () => ensureMirrorDir(options.dir, repository.id));
       const source: FetchSource = {
         gitDir,
         url: `${serverUrl}/${repository.owner}/${repository.name}.git`,
@@ -37,18 +42,21 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
         timeoutMs: options.fetchTimeoutMs ?? 600_000,
         allowFile: options.allowFile === true,
       };
-      const inTurn = <T>(work: () => Promise<T>) => turn(repository.id, work);
+      const inTurn = <T>(signal: AbortSignal, work: () => Promise<T>) =>
+        fetching(repository.id, signal, work);
       return {
         ...reader(gitDir),
         fetchPullRequest: (number, headSha, baseSha, signal) =>
           held.require(gitDir, [headSha, baseSha], () =>
-            inTurn(() => fetchCommits(source, number, [headSha, baseSha], signal)),
+            inTurn(signal, () => fetchCommits(source, number, [headSha, baseSha], signal)),
           ),
         ...createMirrorWriter(gitDir),
-        fetchBranch: (branch, signal) => inTurn(() => fetchBranch(source, branch, signal)),
-        fetchPullHead: (number, signal) => inTurn(() => fetchPullHead(source, number, signal)),
+        fetchBranch: (branch, signal) => inTurn(signal, () => fetchBranch(source, branch, signal)),
+        fetchPullHead: (number, signal) => inTurn(signal, () => fetchPullHead(source, number, signal)),
         fetchCommit: (commit, branch, signal) =>
-          held.require(gitDir, [commit], () => inTurn(() => fetchCommit(source, commit, branch, signal))),
+          held.require(gitDir, [commit], () =>
+            inTurn(signal, () => fetchCommit(source, commit, branch, signal)),
+          ),
         applyPatch: (base, patch) => applyPatch(gitDir, base, patch),
       };
     },
@@ -74,22 +82,7 @@ function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest' | keyof MirrorW
     readFile: (commit, path, maxBytes) => readBlob(gitDir, commit, path, maxBytes),
     changes: (base, head, limits) => readChanges(gitDir, base, head, limits),
     listTree: (commit) => listTree(gitDir, commit),
+    filesOf: (commit) => filesOf(gitDir, commit),
     blobSizes: (blobs) => blobSizes(gitDir, blobs),
-  };
-}
-
-/** Runs the work of one key after the other; a failure does not stop the ones behind it. */
-function takeTurns(): <T>(key: number, work: () => Promise<T>) => Promise<T> {
-  const last = new Map<number, Promise<unknown>>();
-  return async (key, work) => {
-    const before = last.get(key) ?? Promise.resolve();
-    const mine = before.then(work, work);
-    const settled = mine.catch(() => undefined);
-    last.set(key, settled);
-    try {
-      return await mine;
-    } finally {
-      if (last.get(key) === settled) last.delete(key);
-    }
   };
 }

@@ -1,5 +1,5 @@
+import { classifyError } from '../domain/github-problem.ts';
 import type { RepositoryRef } from '../domain/task.ts';
-import { classifyError } from './classify-error.ts';
 import type { InstallationClient, IssueNow } from './port.ts';
 import { storable } from './storable.ts';
 

@@ -18,5 +18,9 @@ export async function readOpenIssues(
   const { data } = await client.rest.issues.listForRepo({ owner, repo, state: 'open', per_page: 100 });
   return data
     .filter((issue) => issue.pull_request === undefined)
-    .map(({ number, title, body }) => ({ number, title, excerpt: (body ?? '').slice(0, excerptLength) }));
+    .map(({ number, title, body }) => ({
+      number,
+      title,
+      excerpt: (body ?? '').slice(0, excerptLength).toWellFormed(),
+    }));
 }

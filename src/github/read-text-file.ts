@@ -1,5 +1,5 @@
+import { classifyError } from '../domain/github-problem.ts';
 import type { RepositoryRef } from '../domain/task.ts';
-import { classifyError } from './classify-error.ts';
 import type { InstallationClient } from './port.ts';
 
 /** A text file of that commit; a reason where it is there but no text; null where it is not there. */

@@ -1,5 +1,5 @@
+import { asGitHubFailure } from '../domain/github-problem.ts';
 import type { RepositoryRef } from '../domain/task.ts';
-import { asGitHubFailure } from './classify-error.ts';
 
 /** Installation tokens, minted when needed. They live an hour; tasks live longer. */
 export interface TokenSource {

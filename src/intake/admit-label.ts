@@ -46,6 +46,7 @@ async function fixLabelled(at: Admitting, trigger: TriggerOf<'label'>): Promise<
         commentId: null,
       },
       held: false,
+      planOnly: false,
     },
   );
   return typeof task === 'string' ? ignoredFor(task) : admitted;

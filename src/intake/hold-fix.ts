@@ -7,14 +7,14 @@ import type { TriggerOf } from './trigger-decision.ts';
 const maxHeld = 3;
 
 /**
- * A fix that somebody without write permission asks for on their own issue, or their own pull request from a
+ * A fix, or the plan of one, that somebody without write permission asks for on their own issue, or their own pull request from a
  * fork, waits until a maintainer approves it. Returns null then, else why it is denied. Repeating it changes
  * nothing.
  */
 export async function holdFix(
   at: Admitting,
   trigger: TriggerOf<'commands'>,
-  what: string,
+  asked: { readonly verb: 'fix' | 'plan'; readonly what: string },
 ): Promise<string | null> {
   const { store, publisher, delivery, signal } = at;
   const { repository, issue, isPull, words, actor, commentId } = trigger;
@@ -30,9 +30,10 @@ export async function holdFix(
     if (isPull && !subject.fork) return 'the pull request is not from a fork';
     const task = await requestFix(at, subject, {
       keyEnd: String(commentId),
-      what,
-      trigger: { kind: 'command', name: 'fix', actor, deliveryId: delivery.id, commentId },
+      what: asked.what,
+      trigger: { kind: 'command', name: asked.verb, actor, deliveryId: delivery.id, commentId },
       held: true,
+      planOnly: asked.verb === 'plan',
     });
     if (typeof task === 'string') return task;
     // No reconciler looks at held tasks: what says that it waits is published here, or admission is repeated.

@@ -9,6 +9,7 @@ const verbs = {
     ' [what]',
     'make a verified draft pull request; without words: of the issue, or of what the last review found',
   ],
+  plan: [' [what]', 'show how a fix would be cut into subtasks and what it may cost, without running it'],
   triage: ['', 'label the issue, look for duplicates and ask for what is missing'],
   batch: [' label:NAME', 'fix all open issues with that label'],
   approve: ['', 'let the requests begin that wait here for an approval'],
@@ -44,7 +45,7 @@ export function renderStatus(tasks: readonly Task[]): string {
   const rows = tasks.slice(0, tasksShown).map((task) => {
     const files = task.mergeBase === null ? '' : String(task.filesChanged);
     const asked = `${task.trigger.name} by \`${task.trigger.actor}\``;
-    return `| ${task.kind} | \`${task.headSha.slice(0, 12)}\` | ${stateOf(task)} | ${files} | ${asked} | ${minute(task.createdAt)} |`;
+    return `| ${task.planOnly ? 'plan' : task.kind} | \`${task.headSha.slice(0, 12)}\` | ${stateOf(task)} | ${files} | ${asked} | ${minute(task.createdAt)} |`;
   });
   const more = tasks.length > tasksShown ? `\n\n${tasks.length - tasksShown} older ones are not shown.` : '';
   return (
@@ -77,7 +78,9 @@ function listOf(tasks: readonly Task[]): string {
     if (task.kind === 'batch')
       return task.issues.length === 1 ? 'the batch of 1 issue' : `the batch of ${task.issues.length} issues`;
     if (task.kind === 'review') return `the review of ${head}`;
-    return task.kind === 'triage' ? 'the triage' : `the ${task.kind} of \`${task.trigger.actor}\` on ${head}`;
+    return task.kind === 'triage'
+      ? 'the triage'
+      : `the ${task.planOnly ? 'plan' : task.kind} of \`${task.trigger.actor}\` on ${head}`;
   });
   return named.length < 2 ? named.join('') : `${named.slice(0, -1).join(', ')} and ${named.at(-1)}`;
 }

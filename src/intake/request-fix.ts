@@ -13,6 +13,8 @@ export interface FixRequest {
   readonly trigger: Trigger;
   /** It waits for an approval. */
   readonly held: boolean;
+  /** It is planned and shown, not run. */
+  readonly planOnly: boolean;
 }
 
 export const fixIsOff = '`fix.enabled` is false in the repository file';
@@ -24,7 +26,7 @@ export async function requestFix(
   request: FixRequest,
 ): Promise<Task | string> {
   const { repository, number, title, body } = subject;
-  const { held, trigger } = request;
+  const { held, planOnly, trigger } = request;
   const file = await readRepositoryFile(at.github, subject, at.operatorConfig.agents);
   if (file.config?.fix.enabled === false) return fixIsOff;
   if (held && file.failure !== null) return 'the repository file is not valid';
@@ -32,7 +34,7 @@ export async function requestFix(
   if (typeof instruction !== 'string') return instruction.lacking;
   return await startTask(at, {
     kind: 'fix',
-    key: `fix:${repository.id}:${number}:${request.keyEnd}`,
+    key: `${planOnly ? 'plan' : 'fix'}:${repository.id}:${number}:${request.keyEnd}`,
     ...columnsOf(subject),
     subject: subject.subject,
     number,
@@ -44,6 +46,7 @@ export async function requestFix(
     priority: priorities.request,
     failure: file.failure,
     held,
+    planOnly,
   });
 }
 

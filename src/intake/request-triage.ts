@@ -29,6 +29,8 @@ export async function requestTriage(
     config: file.config,
     priority,
     failure: file.failure,
+    // Rules need nothing but its text: what they give is published at once.
+    done: file.config?.triage.agent === 'none',
   });
 }
 

@@ -31,7 +31,7 @@ type CommandTrigger = TriggerOf<'commands'>;
 export async function runCommands(at: Admitting, trigger: CommandTrigger): Promise<Settlement> {
   const { store, publisher, log } = at;
   const { repository, actor, commentId } = trigger;
-  const commands = joinFixes(trigger.commands);
+  const commands = joinWords(joinWords(trigger.commands, 'fix'), 'plan');
   const permission = await at.github.mayCommand(repository, actor, trigger.actorType);
   const react = async (content: 'eyes' | 'confused') => {
     await publisher.react(repository, commentId, content).catch((error: unknown) => {
@@ -52,12 +52,15 @@ export async function runCommands(at: Admitting, trigger: CommandTrigger): Promi
       },
     });
   if (!permission.allowed) {
-    const fix = commands.find(({ verb }) => verb === 'fix');
+    const asked = commands.find(({ verb }) => verb === 'fix') ?? commands.find(({ verb }) => verb === 'plan');
     // Where the permission could not be learned nothing is done, not even that.
     const denied =
-      fix === undefined || permission.level === null
+      asked === undefined || permission.level === null
         ? permission.reason
-        : await holdFix(at, trigger, fix.args).then((why) => why && `${permission.reason}; ${why}`);
+        : await holdFix(at, trigger, {
+            verb: asked.verb === 'plan' ? 'plan' : 'fix',
+            what: asked.args,
+          }).then((why) => why && `${permission.reason}; ${why}`);
     await record(denied === null ? 'held' : 'denied', denied ?? permission.reason);
     await react(denied === null ? 'eyes' : 'confused');
     return denied === null
@@ -77,19 +80,19 @@ export async function runCommands(at: Admitting, trigger: CommandTrigger): Promi
   return admitted;
 }
 
-/** Postgres stores no U+0000. A comment makes one fix: its `fix` lines are one request, where the first stands. */
-function joinFixes(given: readonly Command[]): Command[] {
+/** Postgres stores no U+0000. A comment makes one fix: its `fix` lines are one request, where the first stands; so with a plan. */
+function joinWords(given: readonly Command[], wanted: 'fix' | 'plan'): Command[] {
   const commands = given.map(({ verb, args }) => ({ verb, args: args.replaceAll('\0', '\uFFFD') }));
-  const fixes = commands.filter(({ verb }) => verb === 'fix');
-  const args = fixes.flatMap((fix) => (fix.args === '' ? [] : [fix.args])).join('\n');
+  const alike = commands.filter(({ verb }) => verb === wanted);
+  const args = alike.flatMap((one) => (one.args === '' ? [] : [one.args])).join('\n');
   return commands.flatMap((command) => {
-    if (command.verb !== 'fix') return [command];
-    return command === fixes[0] ? [{ verb: 'fix', args }] : [];
+    if (command.verb !== wanted) return [command];
+    return command === alike[0] ? [{ verb: wanted, args }] : [];
   });
 }
 
-/** The commands that make a task of their name. */
-type TaskVerb = 'review' | 'fix' | 'triage' | 'batch';
+/** The commands that make a task. */
+type TaskVerb = 'review' | 'fix' | 'plan' | 'triage' | 'batch';
 
 const onlyOn: Readonly<Partial<Record<Verb, 'pull' | 'issue'>>> = { review: 'pull', triage: 'issue' };
 
@@ -101,8 +104,8 @@ async function run(at: Admitting, trigger: CommandTrigger, command: Command): Pr
   const where = onlyOn[verb];
   if (where === 'pull' && !isPull) return `\`/patchfleet ${verb}\` works on pull requests; this is an issue.`;
   if (where === 'issue' && isPull) return `\`/patchfleet ${verb}\` works on issues; this is a pull request.`;
-  const locked = (kind: TaskVerb, work: () => Promise<Task | string>) =>
-    at.store.withLock(`admit ${repository.id} ${issue}`, () => once(at, trigger, kind, work));
+  const locked = (of: TaskVerb, work: () => Promise<Task | string>) =>
+    at.store.withLock(`admit ${repository.id} ${issue}`, () => once(at, trigger, of, work));
   switch (verb) {
     case 'help':
       return renderHelp();
@@ -115,7 +118,8 @@ async function run(at: Admitting, trigger: CommandTrigger, command: Command): Pr
     case 'review':
       return await locked(verb, () => review(at, trigger));
     case 'fix':
-      return await locked(verb, () => fix(at, trigger, args));
+    case 'plan':
+      return await locked(verb, () => fix(at, trigger, verb, args));
     case 'triage':
       return await locked(verb, () => triage(at, trigger));
     case 'batch': {
@@ -132,17 +136,20 @@ async function run(at: Admitting, trigger: CommandTrigger, command: Command): Pr
 async function once(
   at: Admitting,
   trigger: CommandTrigger,
-  kind: TaskVerb,
+  verb: TaskVerb,
   work: () => Promise<Task | string>,
 ): Promise<string | null> {
   const earlier = await at.store.tasks.ofPull(trigger.repository.id, trigger.issue);
-  const known = earlier.find((task) => task.kind === kind && task.trigger.commentId === trigger.commentId);
+  const known = earlier.find(
+    ({ kind, planOnly, trigger: { commentId } }) =>
+      (planOnly ? 'plan' : kind) === verb && commentId === trigger.commentId,
+  );
   if (known !== undefined) {
     await askForNext(at, known);
     return null;
   }
   const made = await work();
-  return typeof made === 'string' ? `No ${kind}: ${made}.` : null;
+  return typeof made === 'string' ? `No ${verb}: ${made}.` : null;
 }
 
 function triggerOf(at: Admitting, { actor, commentId }: CommandTrigger, name: Verb): Trigger {
@@ -157,7 +164,12 @@ async function review(at: Admitting, trigger: CommandTrigger): Promise<Task | st
   return (await openReview(at, pull, triggerOf(at, trigger, 'review'), file)).task;
 }
 
-async function fix(at: Admitting, trigger: CommandTrigger, what: string): Promise<Task | string> {
+async function fix(
+  at: Admitting,
+  trigger: CommandTrigger,
+  verb: 'fix' | 'plan',
+  what: string,
+): Promise<Task | string> {
   const subject = await readSubject(
     at.github,
     trigger.repository,
@@ -167,7 +179,13 @@ async function fix(at: Admitting, trigger: CommandTrigger, what: string): Promis
   );
   if (typeof subject === 'string') return subject;
   const keyEnd = String(trigger.commentId);
-  return await requestFix(at, subject, { keyEnd, what, trigger: triggerOf(at, trigger, 'fix'), held: false });
+  return await requestFix(at, subject, {
+    keyEnd,
+    what,
+    trigger: triggerOf(at, trigger, verb),
+    held: false,
+    planOnly: verb === 'plan',
+  });
 }
 
 async function triage(at: Admitting, trigger: CommandTrigger): Promise<Task | string> {

@@ -1,4 +1,4 @@
-import { comesAfter } from './row-order.ts';
+import { comesAfter, longestChain } from '../domain/parallelism.ts';
 
 /** Whether the rows of a plan gain by running side by side. Pure. */
 
@@ -33,7 +33,7 @@ const maxReason = 500;
 function strongDependencies(dependsOn: readonly (readonly number[])[]): string {
   const count = dependsOn.length;
   if (count < leastRows) return '';
-  const chain = longestChain(dependsOn);
+  const chain = longestChain(dependsOn).length;
   if (chain >= serialPart * count)
     return `its rows depend on one another: ${chain} of ${count} come one after the other`;
   const ordered = comesAfter(dependsOn).reduce((sum, before) => sum + before.size, 0);
@@ -41,17 +41,4 @@ function strongDependencies(dependsOn: readonly (readonly number[])[]): string {
   return ordered >= serialPart * pairs
     ? `its rows depend on one another: of ${pairs} pairs of rows ${ordered} have an order`
     : '';
-}
-
-/** Rows of the longest chain of an acyclic graph. */
-export function longestChain(dependsOn: readonly (readonly number[])[]): number {
-  const lengths = new Map<number, number>();
-  const lengthOf = (row: number): number => {
-    const known = lengths.get(row);
-    if (known !== undefined) return known;
-    const length = 1 + Math.max(0, ...(dependsOn[row] ?? []).map(lengthOf));
-    lengths.set(row, length);
-    return length;
-  };
-  return Math.max(0, ...dependsOn.map((_, row) => lengthOf(row)));
 }

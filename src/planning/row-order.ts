@@ -1,3 +1,4 @@
+import { comesAfter } from '../domain/parallelism.ts';
 import { type Scope, scopesOverlap } from '../domain/scope-overlap.ts';
 
 /** The order of rows: which come after which, and which would get in each other's way. */
@@ -24,23 +25,6 @@ export function findCycle(dependsOn: readonly (readonly number[])[]): number[] |
     if (cycle !== null) return cycle;
   }
   return null;
-}
-
-/** For each row all rows that are over before it starts. The dependencies are acyclic. */
-export function comesAfter(dependsOn: readonly (readonly number[])[]): ReadonlySet<number>[] {
-  const before = new Map<number, Set<number>>();
-  const visit = (row: number): Set<number> => {
-    const known = before.get(row);
-    if (known !== undefined) return known;
-    const all = new Set<number>();
-    before.set(row, all);
-    for (const other of dependsOn[row] ?? []) {
-      all.add(other);
-      for (const one of visit(other)) all.add(one);
-    }
-    return all;
-  };
-  return dependsOn.map((_, row) => visit(row));
 }
 
 /** Pairs of rows, the lower first, that may write the same file and are not ordered. */

@@ -1,4 +1,5 @@
 import { PatchfleetError } from '../domain/failure.ts';
+import { asGitHubFailure, classifyError } from '../domain/github-problem.ts';
 import type { GitHub, InstallationClient } from '../github/port.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store } from '../store/port.ts';
@@ -37,15 +38,10 @@ export async function ask<T>(
       if (error.code === 'github_refused') return { refused: { status: null, detail: error.detail } };
       throw error;
     }
-    const status = statusOf(error);
-    if (status === undefined || !(error instanceof Error)) throw error;
-    if (status !== null && isFinal(status, error)) {
-      return { refused: { status, detail: `${what}: ${error.message} (${status})` } };
-    }
-    const answer = status === null ? 'no answer' : `status ${status}`;
-    throw new PatchfleetError('github_unavailable', `${what}: ${error.message} (${answer})`, {
-      cause: error,
-    });
+    const problem = classifyError(error);
+    if (problem?.kind !== 'refused') throw asGitHubFailure(error, what);
+    const { status, message } = problem;
+    return { refused: { status, detail: `${what}: ${message} (${status})` } };
   }
 }
 
@@ -66,26 +62,4 @@ export function askAll<T>(
 
 export function isGone(refusal: Refusal): boolean {
   return refusal.status === 404 || refusal.status === 410;
-}
-
-/** Undefined: not an error of a request. Null: no answer came (octokit says 500 then). */
-function statusOf(error: unknown): number | null | undefined {
-  if (!(error instanceof Error) || !('status' in error) || typeof error.status !== 'number') return undefined;
-  return 'response' in error && error.response !== undefined ? error.status : null;
-}
-
-/** 401 is not final: a token may have been revoked between two requests. */
-function isFinal(status: number, error: Error): boolean {
-  if (status >= 500 || status === 401 || status === 408 || status === 429) return false;
-  return status !== 403 || !isRateLimit(error);
-}
-
-function isRateLimit(error: Error): boolean {
-  const response = 'response' in error ? (error.response as { headers?: Record<string, unknown> }) : {};
-  const headers = response.headers ?? {};
-  return (
-    headers['retry-after'] !== undefined ||
-    headers['x-ratelimit-remaining'] === '0' ||
-    /\b(rate limit|abuse detection)\b/i.test(error.message)
-  );
 }

@@ -2,6 +2,7 @@ import type { Candidate } from '../domain/candidate.ts';
 import type { Failure } from '../domain/failure.ts';
 import { isOpen } from '../domain/task.ts';
 import type { PatchRow, Publication, Subtask, Task, TaskView } from '../store/port.ts';
+import { standingRows } from './standing-rows.ts';
 
 /** What the rows say of a change: one integration per pull request, and what became of each row in it. Pure. */
 
@@ -32,7 +33,7 @@ export interface ChangeRow {
 }
 
 export function readIntegrations(view: TaskView): Integration[] {
-  const agents = view.subtasks.filter((subtask) => subtask.kind === 'agent');
+  const agents = standingRows(view.subtasks).filter((subtask) => subtask.kind === 'agent');
   return view.subtasks
     .filter((subtask) => subtask.kind === 'integrate')
     .map((subtask) => {
@@ -56,7 +57,7 @@ export function readRows(view: TaskView): ChangeRow[] {
     const rows = new Map(integrations.flatMap(({ rows }) => rows.map((row) => [row.subtask.id, row])));
     return [...rows.values()].toSorted((a, b) => a.subtask.row - b.subtask.row);
   }
-  return view.subtasks
+  return standingRows(view.subtasks)
     .filter((subtask) => subtask.kind === 'agent')
     .map((agent) => readRow(agent, view, null, false));
 }

@@ -1,6 +1,8 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import { mergeFindings, type Severity, severities } from '../domain/finding.ts';
+import { isOpen } from '../domain/task.ts';
 import type { FindingRow, TaskView } from '../store/port.ts';
+import { standingRows } from './standing-rows.ts';
 
 export type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled';
 export type FailOn = RepositoryConfig['review']['fail_on'];
@@ -18,7 +20,8 @@ export interface Verdict {
  */
 export function conclude(view: TaskView, failOn: FailOn): Verdict {
   const { task, subtasks } = view;
-  const done = subtasks.filter((row) => row.status === 'succeeded').length;
+  const rows = standingRows(subtasks);
+  const done = rows.filter((row) => row.status === 'succeeded').length;
   if (task.outcome === null) return { conclusion: null, headline: progress(view) };
   if (task.outcome === 'superseded') {
     return { conclusion: 'cancelled', headline: 'Superseded by a newer commit' };
@@ -29,11 +32,10 @@ export function conclude(view: TaskView, failOn: FailOn): Verdict {
   }
   if (task.failure !== null) return { conclusion: 'failure', headline: 'The review failed' };
   if (subtasks.length === 0) return concludeWithoutShards(view);
-  if (done === 0)
-    return { conclusion: 'failure', headline: `The review failed: all ${shards(subtasks.length)}` };
-  if (done < subtasks.length) {
-    const failed = subtasks.length - done;
-    return { conclusion: 'failure', headline: `${failed} of ${shards(subtasks.length)} failed` };
+  if (done === 0) return { conclusion: 'failure', headline: `The review failed: all ${shards(rows.length)}` };
+  if (done < rows.length) {
+    const failed = rows.length - done;
+    return { conclusion: 'failure', headline: `${failed} of ${shards(rows.length)} failed` };
   }
   if (task.outcome !== 'succeeded') return { conclusion: 'failure', headline: 'The review is not complete' };
   const findings = mergedFindings(view.findings);
@@ -55,8 +57,9 @@ function concludeWithoutShards({ task }: TaskView): Verdict {
 
 function progress({ task, subtasks }: TaskView): string {
   if (task.phase === 'planning') return 'Planning the review';
-  const over = subtasks.filter((row) => row.status !== 'waiting' && row.status !== 'running').length;
-  return `Reviewing: ${over} of ${shards(subtasks.length)} done`;
+  const rows = standingRows(subtasks);
+  const over = rows.filter(({ status }) => !isOpen(status)).length;
+  return `Reviewing: ${over} of ${shards(rows.length)} done`;
 }
 
 /**

@@ -19,6 +19,8 @@ export function repositoryOf(task: Task): RepositoryRef {
 /** Null: a task that a push started tells nobody but in its pull request. */
 export function homeOf(task: Task): { readonly issue: number; readonly key: string } | null {
   const { kind, commentId } = task.trigger;
+  // One comment may ask for a plan and for its fix.
+  if (task.planOnly) return { issue: task.number, key: `reply:plan:${commentId ?? task.id}` };
   if (kind === 'command' && commentId !== null) return { issue: task.number, key: replyKey(commentId) };
   const lowest =
     task.issues.length === 0 ? task.number : Math.min(...task.issues.map(({ number }) => number));

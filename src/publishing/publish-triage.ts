@@ -1,3 +1,5 @@
+import type { Triage } from '../domain/triage.ts';
+import { labelsByRules, triageByRules } from '../domain/triage-rules.ts';
 import type { Task, TaskView } from '../store/port.ts';
 import { ask } from './ask-github.ts';
 import { type HomeDeps, publishHome, repositoryOf } from './home-comment.ts';
@@ -21,16 +23,24 @@ export async function publishTriage(deps: HomeDeps, view: TaskView, signal: Abor
     return;
   }
   if (task.outcome === null) return;
-  const triage = task.outcome === 'cancelled' ? undefined : view.triages[0]?.triage;
+  const triage = task.outcome === 'cancelled' ? undefined : triageOf(view);
   if (triage === undefined) await publishHome(deps, task, renderTriageFailure(view), 'final', signal);
   else await publishResult(deps, view, triage, signal);
   if (task.phase === 'publishing') await deps.store.tasks.finish(task.id);
 }
 
+/** What the agent found, with the labels of the repository's rules; of the rules alone where no agent triages. */
+function triageOf({ task, triages }: TaskView): Triage | undefined {
+  const rules = task.config?.triage.rules ?? [];
+  if (task.config?.triage.agent === 'none' && task.failure === null) return triageByRules(rules, task);
+  const triage = triages[0]?.triage;
+  return triage && { ...triage, labels: [...new Set([...labelsByRules(rules, task), ...triage.labels])] };
+}
+
 async function publishResult(
   deps: HomeDeps,
   { task }: TaskView,
-  triage: TaskView['triages'][number]['triage'],
+  triage: Triage,
   signal: AbortSignal,
 ): Promise<void> {
   const { publications } = deps.store;
@@ -47,6 +57,9 @@ async function publishResult(
   const labels = await publications.get(labelsKey(task.id, task.number));
   const there = labels?.detail['set'];
   const set = labels?.status === 'done' && Array.isArray(there) ? there.map(String) : [];
+  // Nobody asked, and there is nothing to say.
+  const silent = task.config?.triage.agent === 'none' && task.trigger.kind !== 'command' && set.length === 0;
+  if (silent) return;
   await publishComment(
     deps,
     {

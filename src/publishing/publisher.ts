@@ -6,9 +6,11 @@ import type { Logger } from '../telemetry/log.ts';
 import type { PublishingDeps } from './ask-github.ts';
 import { type CheckRunDeps, checkRunKey, syncCheckRun } from './check-run.ts';
 import { publishReaction, publishReply } from './comment.ts';
+import type { PlanBounds } from './plan-bounds.ts';
 import type { Publisher } from './port.ts';
 import { publishChangeTask } from './publish-change-task.ts';
 import { publishCi } from './publish-ci.ts';
+import { publishPlan } from './publish-plan.ts';
 import { publishTriage } from './publish-triage.ts';
 import { readSection } from './read-sections.ts';
 import { renderTaskReply } from './render-reply.ts';
@@ -20,6 +22,7 @@ export interface PublisherOptions {
   readonly mirrors: Mirrors;
   readonly queue: Queue;
   readonly timing: Pick<Timing, 'check_update_ms'>;
+  readonly planBounds: PlanBounds;
   readonly log: Logger;
   /** Milliseconds since the epoch. Default the clock. */
   readonly now?: () => number;
@@ -37,6 +40,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     publish: async (taskId, signal) => {
       const view = await deps.store.views.task(taskId);
       if (view === null) return;
+      if (view.task.planOnly) return publishPlan(deps, view, signal);
       switch (view.task.kind) {
         case 'review':
           return publishReviewTask(deps, view, signal);

@@ -1,4 +1,4 @@
-import { reportCode } from '../domain/candidate.ts';
+import { codeOfReport, reportCode } from '../domain/candidate.ts';
 import { failureKinds } from '../domain/failure.ts';
 import type { TaskView } from '../store/port.ts';
 import type { ChangeRow, RowState } from './change.ts';
@@ -105,12 +105,20 @@ export function leftOutList(rows: readonly ChangeRow[], max: number): string {
 function leftOutItem({ subtask, state, code, reason }: ChangeRow): string {
   const title = `- **${safeLine(subtask.title, 120)}**`;
   if (state === 'withheld') return `${title}: fine by itself, not published.`;
-  const known =
-    code !== null && Object.hasOwn(failureKinds, code)
-      ? failureKinds[code as keyof typeof failureKinds]
-      : null;
-  const what = known === null ? '' : `${known.title}. `;
-  return `${title} (\`${reportCode(code ?? state)}\`): ${what}${safeLine(reason, 800)}`;
+  const shown = `${title} (\`${reportCode(code ?? state)}\`)`;
+  if (subtask.status === 'skipped') return `${shown}: not run, since ${safeLine(reason, 800)}.`;
+  const kind = code === null ? null : kindOf(code);
+  // Of what merging left out the reason says what it is.
+  const what = kind === null || state === 'left_out' ? '' : `${kind.title}. `;
+  const detail = safeLine(reason, 800);
+  const end = detail === '' || /[.!?]$/.test(detail) ? '' : '.';
+  return `${shown}: ${what}${detail}${end}${kind === null ? '' : ` ${kind.remedy}`}`;
+}
+
+/** What the table of failures says of a code, a report's word for one included. */
+function kindOf(code: string) {
+  const known = codeOfReport(code);
+  return Object.hasOwn(failureKinds, known) ? failureKinds[known as keyof typeof failureKinds] : null;
 }
 
 /** Rows that had nothing to change, with the reasons their agents gave. */

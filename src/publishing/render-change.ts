@@ -9,6 +9,7 @@ import {
 } from './change.ts';
 import { plural } from './conclude.ts';
 import { leftOutList, nothingList, rowTable, safeLine, spentLine } from './render-change-rows.ts';
+import { history, serialLine } from './render-history.ts';
 import { mergedRows } from './render-pull.ts';
 import { explain } from './render-section.ts';
 
@@ -27,13 +28,18 @@ const nouns = {
   campaign: 'campaign',
 } as const;
 
+function nounOf({ kind, planOnly }: TaskView['task']): string {
+  return planOnly ? 'plan' : nouns[kind];
+}
+
 export function renderHeld({ task }: TaskView): string {
-  return `This ${nouns[task.kind]} waits for a maintainer: it begins once one of them comments \`/patchfleet approve\`. Nothing was run yet.`;
+  return `This ${nounOf(task)} waits for a maintainer: it begins once one of them comments \`/patchfleet approve\`. Nothing was run yet.`;
 }
 
 export function renderProgress(view: TaskView): string {
   const { task, subtasks } = view;
-  if (task.phase === 'planning') return `**Planning the ${nouns[task.kind]}.**`;
+  if (task.phase === 'planning')
+    return task.planOnly ? '**Making the plan.**' : `**Planning the ${nouns[task.kind]}.**`;
   const rows = readRows(view);
   const over = rows.filter(({ state }) => state !== 'open').length;
   const integrating = subtasks.filter((row) => row.kind === 'integrate' && row.status === 'running').length;
@@ -46,7 +52,14 @@ export function renderProgress(view: TaskView): string {
       ? ' Merging and verifying what is done.'
       : '';
   const title = `**Working on the ${nouns[task.kind]}: ${over} of ${plural(rows.length, 'subtask')} done.**${step}`;
-  return [title, rowTable(rows, task.kind === 'batch', 50_000)].filter((text) => text !== '').join('\n\n');
+  return [
+    title,
+    serialLine(task),
+    rowTable(rows, task.kind === 'batch', 46_000),
+    history(view, '**On the way**', 4_000),
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n');
 }
 
 export function renderSettled(view: TaskView, published: readonly Published[]): string {
@@ -55,11 +68,13 @@ export function renderSettled(view: TaskView, published: readonly Published[]): 
   const left = rows.filter(({ state }) => ['left_out', 'failed', 'withheld'].includes(state));
   return [
     ...headline(view, published, rows),
+    serialLine(task),
     rows.length === 0 ? '' : rowTable(rows, task.kind === 'batch', 24_000),
     left.length === 0 ? '' : `**Left out**\n\n${leftOutList(rows, 16_000)}`,
     rows.some(({ state }) => state === 'nothing')
       ? `**Nothing to change**\n\n${nothingList(rows, 10_000)}`
       : '',
+    history(view, '**On the way**', 6_000),
     spentLine(view),
   ]
     .filter((text) => text !== '')

@@ -6,6 +6,7 @@ import { codeSpan, cut, plainText } from './defuse.ts';
 import { defuseClosing } from './defuse-closing.ts';
 import { fitItems, maxBody } from './fit-markdown.ts';
 import { doneItem, leftOutList, nothingList, safeLine, spentLine } from './render-change-rows.ts';
+import { history, serialLine } from './render-history.ts';
 import { markerOf } from './render-reply.ts';
 
 /** The pull request of a change: title, body, and the message of its commit. Pure. */
@@ -52,6 +53,7 @@ export function pullBody(view: TaskView, integration: Integration, key: string):
     markerOf(key),
     ...fixedIssues(task, integration).map((number) => `Fixes #${number}`),
     origin(task),
+    ...[serialLine(task)].filter((line) => line !== ''),
     '### Done',
     '',
   ].join('\n\n');
@@ -60,6 +62,7 @@ export function pullBody(view: TaskView, integration: Integration, key: string):
   const after = [
     left === '' ? '' : `### Left out\n\n${left}`,
     none === '' ? '' : `### Nothing to change\n\n${none}`,
+    history(ownRows(view, integration), '### On the way', 6_000),
     `### Verification\n\n${verification(candidate?.checks ?? [], candidate?.verdict ?? null)}`,
     spentLine(view),
   ]
@@ -75,6 +78,14 @@ export function pullBody(view: TaskView, integration: Integration, key: string):
     max: maxBody,
     more: (count) => `*And ${plural(count, 'more subtask')}.*`,
   }).text;
+}
+
+/** Of the issue that the pull request is for, where it is for one. */
+function ownRows({ subtasks, attempts }: TaskView, { subtask }: Integration) {
+  const own = subtasks.filter(
+    ({ issue, id }) => subtask.issue === null || issue === subtask.issue || id === subtask.id,
+  );
+  return { subtasks: own, attempts };
 }
 
 function origin(task: Task): string {

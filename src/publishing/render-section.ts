@@ -4,21 +4,25 @@ import { mergedFindings, plural } from './conclude.ts';
 import { codeSpan, plainLine } from './defuse.ts';
 import { fitItems } from './fit-markdown.ts';
 import { findingLine } from './render-findings.ts';
+import { history, serialLine } from './render-history.ts';
 import { type ReviewRecord, type Section, verdictOf } from './section.ts';
+import { standingRows } from './standing-rows.ts';
 
 /** The summary of one task: state, table of shards, failures, what was covered, spend. */
 export function renderSummary(section: Section, max: number): string {
   const { view } = section;
   const { task, subtasks } = view;
-  const rows = subtasks.map((row) => tableRow(row, view));
+  const rows = standingRows(subtasks).map((row) => tableRow(row, view));
   const before = [
     `**${verdictOf(section).headline}.**`,
     ...(task.failure === null ? [] : [explain(task.failure)]),
+    ...[serialLine(task)].filter((line) => line !== ''),
     ...reviewLines(section.review),
     ...(rows.length === 0 ? [] : ['| Shard | Agent | Status | Findings | Time |\n|---|---|---|--:|--:|']),
   ].join('\n\n');
   const after = [
     failures(subtasks, Math.floor(max / 3)),
+    history(view, '**On the way**', Math.floor(max / 8)),
     coverage(view),
     `Spent: ${spent(view)} · Task \`${task.id}\``,
   ]
@@ -142,8 +146,9 @@ function skippedLine(file: { path: string; reason: string }): string {
 /** A file counts as reviewed when every shard that has it succeeded. */
 function filesOf({ subtasks }: TaskView): { reviewed: string[]; missed: string[] } {
   const of = (rows: readonly Subtask[]) => new Set(rows.flatMap((row) => row.matrix.inputs));
-  const missed = of(subtasks.filter((row) => row.status !== 'succeeded'));
-  const reviewed = of(subtasks.filter((row) => row.status === 'succeeded')).difference(missed);
+  const rows = standingRows(subtasks);
+  const missed = of(rows.filter((row) => row.status !== 'succeeded'));
+  const reviewed = of(rows.filter((row) => row.status === 'succeeded')).difference(missed);
   return { reviewed: [...reviewed].toSorted(), missed: [...missed].toSorted() };
 }
 

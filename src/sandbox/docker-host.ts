@@ -10,6 +10,33 @@ export interface Engine {
   readonly streams: Docker;
 }
 
+/**
+ * Opens a stream by `open`, which gives the signal on to the engine's client. Bounded, for that client has no limit
+ * of its own: rejects with the reason of `signal`, or when the engine has not answered within `limitMs`.
+ */
+export async function openStream<S extends NodeJS.ReadWriteStream>(
+  signal: AbortSignal,
+  open: (abortSignal: AbortSignal) => Promise<S>,
+  limitMs: number = silenceMs,
+): Promise<S> {
+  signal.throwIfAborted();
+  // Of its own, so that nothing is aborted once the stream is open.
+  const giveUp = new AbortController();
+  const cancel = () => giveUp.abort(signal.reason);
+  const late = () => giveUp.abort(new Error(`the engine gave no stream within ${limitMs} ms`));
+  const timer = setTimeout(late, limitMs);
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await open(giveUp.signal);
+  } catch (thrown) {
+    giveUp.signal.throwIfAborted();
+    throw thrown;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
 /** The engine that `host` names, as the docker command line takes `DOCKER_HOST`; without it the local one. */
 export function connectEngine(host: string | undefined): Engine {
   const place = placeOf(host);

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { createHeadTail } from '../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { type Engine, engineProblem } from './docker-host.ts';
+import { type Engine, engineProblem, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 import type { RunResult } from './port.ts';
 
@@ -45,7 +45,9 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
       AttachStderr: true,
     });
     const exec = engine.requests.getExec(id);
-    const stream = await engine.streams.getExec(id).start({ hijack: true, stdin: false });
+    const stream = await openStream(signal, (abortSignal) =>
+      engine.streams.getExec(id).start({ hijack: true, stdin: false, abortSignal }),
+    );
     const output = { stdout: createHeadTail(maxBuffer), stderr: createHeadTail(maxBuffer) };
     const read = (async () => {
       for await (const part of readDockerStream(stream as AsyncIterable<Buffer>))

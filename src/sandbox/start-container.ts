@@ -3,7 +3,7 @@ import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
 import { createHeadTail } from '../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { type Engine, engineStatus } from './docker-host.ts';
+import { type Engine, engineStatus, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 import { createToolClient, type ToolClient } from './tool-client.ts';
 
@@ -32,13 +32,10 @@ export async function startContainer(
   const container = await engine.requests.createContainer(spec);
   signal.throwIfAborted();
   // Attached before the start, so that nothing said is missed.
-  const stream = await engine.streams.getContainer(container.id).attach({
-    stream: true,
-    stdin: true,
-    stdout: true,
-    stderr: true,
-    hijack: true,
-  });
+  const streams = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+  const stream = await openStream(signal, (abortSignal) =>
+    engine.streams.getContainer(container.id).attach({ ...streams, abortSignal }),
+  );
   const complaints = createHeadTail(8192);
 
   async function* output(): AsyncGenerator<Buffer> {

@@ -7,13 +7,16 @@ const count = z.int().min(0);
 /** What is left out of a stream is said in a line of its own, hence the slack. */
 const output = z.string().max(greatestMaxBuffer + 1024);
 
+/** Texts that name what was asked for, which may be long: cut rather than refused. */
+const told = z.string().transform((text) => (text.length > 10_000 ? `${text.slice(0, 10_000)}…` : text));
+
 export const helloSchema = z.object({ hello: z.object({ protocol: z.int() }) });
 
 export const responseSchema = z.union([
   z
     .object({ id: z.int(), result: z.unknown() })
     .refine((frame) => 'result' in frame && frame.result !== undefined),
-  z.object({ id: z.int(), error: z.string().max(10_000) }),
+  z.object({ id: z.int(), error: told }),
 ]);
 
 export const resultSchemas = {
@@ -43,11 +46,11 @@ export const resultSchemas = {
     timedOut: z.boolean(),
     isCanceled: z.boolean(),
     isMaxBuffer: z.boolean(),
-    spawnError: z.string().max(10_000).nullable(),
+    spawnError: told.nullable(),
     durationMs: z.number().min(0),
   }),
   write: z.object({}),
-  edit: z.object({ edited: z.boolean(), line: count.nullable(), explanation: z.string().max(10_000) }),
+  edit: z.object({ edited: z.boolean(), line: count.nullable(), explanation: told }),
   remove: z.object({}),
 } as const satisfies Record<ToolRequest['op'], z.ZodType>;
 

@@ -2,7 +2,7 @@ import { admitRequested } from '../domain/fork.ts';
 import type { EndedRow, EndedState, ForkAction } from '../domain/graph.ts';
 
 /** Which of the rows that an agent asks for join the graph. They work for its issue, within its limits. */
-export function forkOf(requester: EndedRow, { rows, maxRows }: EndedState): ForkAction {
+export function forkOf(requester: EndedRow, { rows, maxRows, protectedGlobs = [] }: EndedState): ForkAction {
   const { id, row, issue, matrix, requested } = requester;
   const merged = rows.some(
     (other) => other.kind === 'integrate' && (other.issue === null || other.issue === issue),
@@ -19,6 +19,7 @@ export function forkOf(requester: EndedRow, { rows, maxRows }: EndedState): Fork
     requester: { id, row, issue },
     rows: agents,
     maxRows,
+    protectedGlobs,
   });
   return {
     type: 'fork',

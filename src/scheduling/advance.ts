@@ -13,15 +13,16 @@ export function createAdvance(deps: {
   store: Pick<Store, 'graphs'>;
   queue: Queue;
   limits: Limits;
-  /** A further bound on the attempts of a task that are live at once, e.g. by the quota of its model. */
-  quotaParallel?: (task: Task) => number;
+  /** A further bound on the attempts of a task that are live at once; null: none. See quota-bound.ts. */
+  quotaBound?: () => Promise<(task: Task) => number | null>;
   log: Logger;
 }): (taskId: string) => Promise<void> {
-  const { store, queue, limits, quotaParallel, log } = deps;
+  const { store, queue, limits, quotaBound, log } = deps;
   const bounds = decideLimits(limits);
-  const parallel = (task: Task) =>
-    Math.max(1, Math.min(limits.task_parallel, quotaParallel?.(task) ?? limits.task_parallel));
   return async (taskId) => {
+    const quota = await quotaBound?.();
+    const parallel = (task: Task) =>
+      Math.max(1, Math.min(limits.task_parallel, quota?.(task) ?? limits.task_parallel));
     const advanced = await store.graphs.advance(taskId, {
       parallel,
       decide: (state, now) => decide(state, bounds, now),

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ArtifactStore } from './port.ts';
 
@@ -18,14 +18,14 @@ export function createArtifactDirectory(dir: string): ArtifactStore {
       if (known?.size !== bytes.length) {
         await mkdir(dirname(place), { recursive: true });
         const making = `${place}.${randomUUID()}`;
-        const file = await open(making, 'wx', 0o640);
         try {
-          await file.writeFile(bytes);
-          await file.sync();
-        } finally {
-          await file.close();
+          await write(making, bytes);
+          await rename(making, place);
+        } catch (error) {
+          // A full disk would be filled further by every try.
+          await rm(making, { force: true });
+          throw error;
         }
-        await rename(making, place);
       }
       return { name, digest, bytes: bytes.length, mediaType };
     },
@@ -40,4 +40,14 @@ export function createArtifactDirectory(dir: string): ArtifactStore {
       return content;
     },
   };
+}
+
+async function write(path: string, bytes: Buffer): Promise<void> {
+  const file = await open(path, 'wx', 0o640);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }

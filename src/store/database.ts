@@ -34,10 +34,10 @@ export async function openDatabase(options: {
   dataDir: string;
   onError: (error: Error) => void;
 }): Promise<OpenDatabase> {
-  const embedded = options.url === undefined ? await startEmbeddedPostgres(options.dataDir) : null;
+  const embedded =
+    options.url === undefined ? await startEmbeddedPostgres(options.dataDir, { stay: true }) : null;
   const connection: pg.PoolConfig = {
-    ...(embedded?.connection ?? { connectionString: options.url }),
-    application_name: 'patchfleet',
+    ...(embedded?.connection ?? { connectionString: options.url, application_name: 'patchfleet' }),
     keepAlive: true,
   };
   const pool = guarded(new pg.Pool({ ...connection, max: 12 }));

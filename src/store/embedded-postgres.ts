@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,6 +24,10 @@ export interface EmbeddedPostgres {
 const user = 'patchfleet';
 const database = 'patchfleet';
 const startLimitMs = 60_000;
+/** How long the server may take to notice connections that were closed. */
+const leaveLimitMs = 5000;
+/** Name of the connection by which somebody who leaves looks around. */
+const leaving = 'patchfleet leaving';
 /** sun_path of a Unix socket holds 108 bytes; `/.s.PGSQL.5432` and the final NUL want 15 of them. */
 const longestSocketDir = 92;
 
@@ -42,8 +46,14 @@ async function unprivilegedOwner(): Promise<Owner | null> {
   return { uid: Number(entry[2]), gid: Number(entry[3]) };
 }
 
-/** Starts the server of `dataDir`, or joins the one that runs. */
-export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPostgres> {
+/**
+ * Starts the server of `dataDir`, or finds the one that runs. `stay`: keeps one connection until `release`, by which
+ * others know that somebody is here, even between starting and the first query, or while a pool is idle.
+ */
+export async function startEmbeddedPostgres(
+  dataDir: string,
+  { stay = false }: { readonly stay?: boolean } = {},
+): Promise<EmbeddedPostgres> {
   const home = resolve(dataDir, 'postgres');
   const owner = await unprivilegedOwner();
   await mkdir(home, { recursive: true });
@@ -56,23 +66,27 @@ export async function startEmbeddedPostgres(dataDir: string): Promise<EmbeddedPo
   }
   const clusterDir = join(home, 'cluster');
   const socketDir = await makeSocketDir(home, owner);
-  const connection: pg.ClientConfig = { host: socketDir, port: 5432, user, database };
+  // The name tells this member's connections from those of others.
+  const application_name = `patchfleet ${randomUUID().slice(0, 13)}`;
+  const connection: pg.ClientConfig = { host: socketDir, port: 5432, user, database, application_name };
   const lock = join(home, 'lock');
 
-  await withFileLock(lock, async () => {
-    if (await answers(connection)) return;
-    const root = await postgresRoot(owner !== null, home);
-    await initialise(root, clusterDir, owner);
-    await launch(root, clusterDir, socketDir, join(home, 'log'), owner);
-    await untilAnswers(connection, join(home, 'log'));
+  const presence = await withFileLock(lock, async () => {
+    if (!(await answers(connection))) {
+      const root = await postgresRoot(owner !== null, home);
+      await initialise(root, clusterDir, owner);
+      await launch(root, clusterDir, socketDir, join(home, 'log'), owner);
+      await untilAnswers(connection, join(home, 'log'));
+    }
+    return stay ? await bePresent(connection) : null;
   });
 
   return {
     connection,
     release: () =>
       withFileLock(lock, async () => {
-        // One that cannot be asked is down already, or busy with the clients of others.
-        if ((await otherClients(connection)) !== 0) return;
+        await presence?.end().catch(() => {});
+        if (!(await isLast(connection))) return;
         await stop(clusterDir);
         if (!socketDir.startsWith(home)) await rm(socketDir, { recursive: true, force: true });
       }),
@@ -167,17 +181,37 @@ async function untilAnswers(connection: pg.ClientConfig, logFile: string): Promi
   );
 }
 
-/** Null: the server cannot be asked. Its pid file may then name a process that has nothing to do with it. */
-async function otherClients(connection: pg.ClientConfig): Promise<number | null> {
-  const client = new pg.Client(connection);
+/** A connection that says to others that somebody is here. */
+async function bePresent(connection: pg.ClientConfig): Promise<pg.Client> {
+  const client = new pg.Client({ ...connection, keepAlive: true });
+  // It breaks when the server is ended from outside: whoever works with the server finds out by its own.
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+/**
+ * Whether nobody else is connected, a stranger's `psql` included. False where the server cannot be asked: it is down,
+ * and its pid file may by now name a process that has nothing to do with it. Connections that were closed are seen
+ * for a moment longer: one's own do not count, and are waited for, so that they do not count for whoever leaves next.
+ */
+async function isLast(connection: pg.ClientConfig): Promise<boolean> {
+  const client = new pg.Client({ ...connection, application_name: leaving });
   try {
     await client.connect();
-    const { rows } = await client.query<{ n: number }>(
-      `select count(*)::int as n from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
-    );
-    return rows[0]?.n ?? 0;
+    for (const limit = Date.now() + leaveLimitMs; ; await delay(20)) {
+      const { rows } = await client.query<{ own: number; others: number }>(
+        `select count(*) filter (where application_name = $1)::int as own,
+                count(*) filter (where application_name not in ($1, $2))::int as others
+           from pg_stat_activity where backend_type = 'client backend'`,
+        [connection.application_name, leaving],
+      );
+      const { own = 0, others = 0 } = rows[0] ?? {};
+      if (others === 0) return true;
+      if (own === 0 || Date.now() > limit) return false;
+    }
   } catch {
-    return null;
+    return false;
   } finally {
     await client.end().catch(() => {});
   }

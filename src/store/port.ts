@@ -1,5 +1,6 @@
 import type { Candidate } from '../domain/candidate.ts';
 import type { SkippedFile } from '../domain/change.ts';
+import type { RowUse } from '../domain/estimate.ts';
 import type { Failure } from '../domain/failure.ts';
 import type { Finding } from '../domain/finding.ts';
 import type { RequestedRow } from '../domain/fork.ts';
@@ -20,6 +21,7 @@ import type {
   findings,
   patches,
   publications,
+  resultIndex,
   subtasks,
   tasks,
   triages,
@@ -37,6 +39,7 @@ export type Artifact = typeof artifacts.$inferSelect;
 export type PatchRow = typeof patches.$inferSelect;
 export type CandidateRow = typeof candidates.$inferSelect;
 export type TriageRow = typeof triages.$inferSelect;
+export type IndexedResult = typeof resultIndex.$inferSelect;
 
 export interface Store {
   readonly deliveries: Deliveries;
@@ -46,9 +49,11 @@ export interface Store {
   readonly checkpoints: Checkpoints;
   readonly graphs: Graphs;
   readonly views: Views;
+  readonly figures: Figures;
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
+  readonly resultIndex: ResultIndex;
   readonly audit: Audit;
   readonly deadLetters: DeadLetters;
   readonly due: DueWork;
@@ -93,9 +98,13 @@ export type NewTask = Pick<
   | 'config'
   | 'priority'
 > &
-  Partial<Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'startAfter'>> & {
+  Partial<
+    Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'startAfter' | 'planOnly'>
+  > & {
     /** Begins in `held`: it waits for {@link Tasks.release}, or for its `startAfter`. */
     readonly held?: boolean;
+    /** Nothing is to be run for it: it goes straight to publishing, succeeded. */
+    readonly done?: boolean;
     /** Set when the task is over before it began (a broken repository file): it goes straight to publishing. */
     readonly failure: Failure | null;
   };
@@ -118,7 +127,10 @@ export interface Tasks {
   settle(id: string, outcome: TaskOutcome, failure: Failure | null): Promise<boolean>;
   /** Counts a try of planning and returns how many there were; null when the task is not in `planning`. */
   beginPlanning(id: string): Promise<number | null>;
-  /** Stores the plan's rows and moves the task to `running`; false when it left `planning` meanwhile. */
+  /**
+   * Stores the plan's rows and moves the task to `running`, or, where it is planned only, to `publishing` with rows
+   * that are skipped. False when it left `planning` meanwhile.
+   */
   storePlan(
     id: string,
     plan: Plan,
@@ -296,6 +308,16 @@ export interface Views {
    * Fingerprints of findings that earlier tasks of this pull request already published in a review.
    */
   published(repositoryId: number, number: number, exceptTask: string): Promise<Set<string>>;
+  /** What waits for what in a task, by ids of subtasks. */
+  dependencies(taskId: string): Promise<{ subtaskId: string; dependsOn: string }[]>;
+}
+
+/** What work used so far. */
+export interface Figures {
+  /** Tokens and cost of rows that changed files in that repository lately, by agent. */
+  changeUse(repositoryId: number): Promise<RowUse[]>;
+  /** Tokens that the latest attempts on a channel used on the mean; null: there was none. */
+  meanTokens(channel: string): Promise<number | null>;
 }
 
 export interface Publications {
@@ -316,6 +338,15 @@ export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
   put(key: string, report: VerificationReport): Promise<void>;
+}
+
+/** Verified patches by what they were made from; see domain/result-key.ts. */
+export interface ResultIndex {
+  get(key: string): Promise<IndexedResult | null>;
+  /** Those of a family that were there before, newest first; at most 50. */
+  family(family: string, before: Date): Promise<IndexedResult[]>;
+  /** Takes the place of what the key had. */
+  put(result: Omit<IndexedResult, 'createdAt'>): Promise<void>;
 }
 
 export type DeadLetter = typeof deadLetters.$inferSelect;

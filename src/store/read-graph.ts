@@ -69,6 +69,7 @@ export async function readEnded(tx: Executor, task: Task): Promise<EndedState | 
     culprits: await readCulprits(tx, leftOut),
     rows: succeeded.some(({ requested }) => requested.length > 0) ? await readRows(tx, task.id) : [],
     maxRows: task.config?.fix.max_subtasks ?? defaultMaxRows,
+    protectedGlobs: task.config?.verify.protected ?? [],
   };
 }
 

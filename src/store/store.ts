@@ -7,10 +7,12 @@ import type { OpenDatabase } from './database.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
+import { createFigures } from './figures.ts';
 import { createGraphs } from './graphs.ts';
 import { underLock } from './locks.ts';
 import type { Store } from './port.ts';
 import { createPublications } from './publications.ts';
+import { createResultIndex } from './result-index.ts';
 import { createTasks } from './tasks.ts';
 import { createVerifications } from './verifications.ts';
 import { createViews } from './views.ts';
@@ -33,8 +35,10 @@ export function createStore(
     checkpoints: createCheckpoints(db),
     graphs: createGraphs(db),
     views: createViews(db),
+    figures: createFigures(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
+    resultIndex: createResultIndex(db),
     ledger: createBudgetLedger(db, options.taskTokens),
     audit: createAudit(db),
     deadLetters: createDeadLetters(db),

@@ -22,17 +22,16 @@ export function createTasks(db: Database): Tasks {
         const [known] = await tx.select().from(tasks).where(eq(tasks.key, task.key));
         if (known !== undefined) return { task: known, created: false, superseded: [] };
         const superseded = task.kind === 'review' ? await supersede(tx, task.repositoryId, task.number) : [];
-        const { held, ...columns } = task;
-        const over = task.failure !== null;
+        const { held, done, ...columns } = task;
+        const over = task.failure !== null || done === true;
+        const outcome = task.failure === null ? ('succeeded' as const) : ('failed' as const);
         const [created] = await tx
           .insert(tasks)
           .values({
             ...columns,
             id: randomUUID(),
             ...(held === true ? { phase: 'held' as const } : {}),
-            ...(over
-              ? { phase: 'publishing' as const, outcome: 'failed' as const, settledAt: new Date() }
-              : {}),
+            ...(over ? { phase: 'publishing' as const, outcome, settledAt: new Date() } : {}),
           })
           .returning();
         if (created === undefined) throw new Error('insert returned no row');
@@ -95,8 +94,10 @@ export function createTasks(db: Database): Tasks {
             updatedAt: new Date(),
           })
           .where(and(eq(tasks.id, id), eq(tasks.phase, 'planning')))
-          .returning({ id: tasks.id });
+          .returning({ planOnly: tasks.planOnly });
         if (task === undefined) return false;
+        const never = task.planOnly ? { status: 'skipped' as const, finishedAt: new Date() } : {};
+        if (task.planOnly) await settle(tx, id, 'succeeded', null);
         const ids = plan.rows.map(() => randomUUID());
         if (ids.length === 0) return true;
         const paths = remainingPaths(plan.rows);
@@ -115,6 +116,7 @@ export function createTasks(db: Database): Tasks {
           weight: row.weight ?? 1,
           fallbacks: [...(row.fallbacks ?? [])],
           unmet: row.dependsOn.length,
+          ...never,
         }));
         for (const part of inParts(rows)) await tx.insert(subtasks).values(part);
         const edges = plan.rows.flatMap((row, index) =>

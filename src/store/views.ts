@@ -4,6 +4,7 @@ import type { Task, TaskView, Views } from './port.ts';
 import {
   attempts,
   candidates,
+  dependencies,
   findings,
   patches,
   publications,
@@ -43,6 +44,13 @@ export function createViews(db: Database): Views {
           .orderBy(asc(tasks.number), desc(tasks.createdAt), desc(tasks.id));
         return viewsOf(tx, found);
       }),
+
+    dependencies: (taskId) =>
+      db
+        .select({ subtaskId: dependencies.subtaskId, dependsOn: dependencies.dependsOn })
+        .from(dependencies)
+        .innerJoin(subtasks, eq(dependencies.subtaskId, subtasks.id))
+        .where(eq(subtasks.taskId, taskId)),
 
     published: async (repositoryId, number, exceptTask) => {
       const rows = await db

@@ -285,6 +285,7 @@ CREATE UNIQUE INDEX "attempts_one_live" ON "attempts" USING btree ("subtask_id")
 CREATE INDEX "attempts_live" ON "attempts" USING btree ("status") WHERE "attempts"."status" in ('queued', 'running');--> statement-breakpoint
 CREATE INDEX "attempts_task" ON "attempts" USING btree ("task_id");--> statement-breakpoint
 CREATE INDEX "usage_task" ON "usage" USING btree ("task_id");--> statement-breakpoint
+CREATE INDEX "usage_channel" ON "usage" USING btree ("channel","created_at" DESC NULLS LAST) WHERE "usage"."state" = 'settled';--> statement-breakpoint
 CREATE INDEX "checkpoints_attempt" ON "checkpoints" USING btree ("attempt_id");--> statement-breakpoint
 CREATE UNIQUE INDEX "dead_letters_one" ON "dead_letters" USING btree ("kind","ref") WHERE "dead_letters"."status" = 'dead';--> statement-breakpoint
 CREATE INDEX "dead_letters_task" ON "dead_letters" USING btree ("task_id");--> statement-breakpoint

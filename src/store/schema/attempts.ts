@@ -95,5 +95,8 @@ export const usage = pgTable(
     createdAt: at('created_at').notNull().defaultNow(),
     settledAt: at('settled_at'),
   },
-  (t) => [index('usage_task').on(t.taskId)],
+  (t) => [
+    index('usage_task').on(t.taskId),
+    index('usage_channel').on(t.channel, t.createdAt.desc()).where(sql`${t.state} = 'settled'`),
+  ],
 );

@@ -168,7 +168,7 @@ describe('the model gateway', () => {
     const began = performance.now();
     const error = await failureOf(gateway.complete(request, context()));
     expect(error.code).toBe('model_timeout');
-    expect(performance.now() - began).toBeLessThan(3000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     expect(ledger.reservations).toEqual([
       {
         tokens: expect.any(Number),

@@ -174,6 +174,22 @@ describe('triage', () => {
     ]);
   });
 
+  it('by rules alone is done at once: nothing is planned or run', async () => {
+    const { issue, say, tasks } = await open('triage: {on_open: true, agent: none}');
+    const { number, delivery } = await issue('New', { author: 'guest' });
+    await world.admit(delivery);
+    await say(number, '/patchfleet triage');
+    const made = await tasks(number);
+    expect(made.map(({ phase, outcome, failure }) => [phase, outcome, failure])).toEqual([
+      ['publishing', 'succeeded', null],
+      ['publishing', 'succeeded', null],
+    ]);
+    for (const { id } of made) {
+      expect(world.asked).toContain(`publish ${id}`);
+      expect(world.asked).not.toContain(`plan ${id}`);
+    }
+  });
+
   it('of a new issue is not done unasked, but by command', async () => {
     const { repository, fullName, issue, say, tasks } = await open();
     const { number, delivery } = await issue('New');

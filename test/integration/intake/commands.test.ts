@@ -190,7 +190,7 @@ describe('who may command', () => {
   it.each([
     [500, /^the permission could not be read: /],
     [403, /^GitHub refused to tell the permission \(403\)/],
-    [401, /^GitHub refused to tell the permission \(401\)/],
+    [401, /^the permission could not be read: /],
   ])('nobody may when GitHub answers %i', async (status, reason) => {
     const { repository } = await repositoryOf();
     world.github.faults.failNext('/collaborators/{username}/permission', status, { times: 4 });

@@ -134,6 +134,26 @@ describe('a fix by command', () => {
     );
   });
 
+  it('can be planned only, beside the fix of the same comment', async () => {
+    const { repository, issue, say, tasks } = await open();
+    const { number } = await issue();
+    const { id, row, replies } = await say(
+      number,
+      '/patchfleet plan this\n/patchfleet fix\n/patchfleet plan that',
+    );
+    expect([row.status, replies]).toEqual(['admitted', []]);
+    await world.readmit(row.id);
+    const made = (await tasks(number)).map((task) => [task.kind, task.planOnly, task.key, task.instruction]);
+    expect(made.toSorted()).toEqual([
+      ['fix', false, `fix:${repository.id}:${number}:${id}`, expect.any(String)],
+      ['fix', true, `plan:${repository.id}:${number}:${id}`, 'this\nthat'],
+    ]);
+    expect((await say(number, '/patchfleet status')).replies[0]).toContain('| plan | ');
+    expect((await say(number, '/patchfleet cancel')).replies[0]).toMatch(
+      /^Cancelled the (fix|plan) of `mona` on `\w+` and the (fix|plan) of `mona` on `\w+`\.$/,
+    );
+  });
+
   it.each([
     ['a closed issue', {}, true, 'No fix: the issue is closed.'],
     [
@@ -190,6 +210,17 @@ describe('an approval', () => {
     expect((await say(number, '/patchfleet approve')).replies).toEqual([
       'Nothing waits for an approval here.',
     ]);
+  });
+
+  it('is what a plan of the same author waits for, too', async () => {
+    const { issue, say, tasks } = await open();
+    const { number } = await issue('Mine', { author: 'guest' });
+    await say(number, '/patchfleet plan please', 'guest');
+    const [task] = await tasks(number);
+    expect([task?.phase, task?.planOnly, task?.instruction]).toEqual(['held', true, 'please']);
+    const { replies } = await say(number, '/patchfleet approve');
+    expect(replies).toEqual([`Approved the plan of \`guest\` on \`${task?.headSha.slice(0, 12)}\`.`]);
+    expect((await tasks(number))[0]?.phase).toBe('planning');
   });
 
   it('can be had for a pull request from a fork, with the head that was there when it was asked', async () => {

@@ -101,7 +101,7 @@ describe('a mirror', () => {
     [500, 'github_unavailable'],
     [503, 'github_unavailable'],
     [429, 'github_unavailable'],
-    [401, 'github_refused'],
+    [401, 'github_unavailable'],
     [403, 'github_refused'],
     [404, 'github_refused'],
   ])('tells a server that answers %i as %s, without the token', async (status, code) => {
@@ -149,6 +149,32 @@ describe('a mirror', () => {
     await failed;
     server.mode = 'serve';
     await mirror.fetchPullRequest(7, head, base, never);
+  });
+
+  it('is opened, and its fetch given up, while another fetch into it goes on', async () => {
+    const mirrors = createMirrors({
+      dir: join(root, 'mirrors'),
+      serverUrl: server.url,
+      readToken: async () => token,
+    });
+    const mirror = await mirrors.open(repository);
+    server.mode = 'hang';
+    const first = new AbortController();
+    const hanging = expect(mirror.fetchPullRequest(7, head, base, first.signal)).rejects.toMatchObject({
+      code: 'cancelled',
+    });
+    await expect.poll(() => server.requests.length, { interval: 5 }).toBeGreaterThan(0);
+    const second = new AbortController();
+    const waiting = expect(
+      (await mirrors.open(repository)).fetchBranch('main', second.signal),
+    ).rejects.toMatchObject({ code: 'cancelled' });
+    second.abort();
+    await waiting;
+    expect(server.requests).toHaveLength(1);
+    server.mode = 'serve';
+    first.abort();
+    await hanging;
+    expect(await mirror.fetchBranch('main', never)).toBe(base);
   });
 
   it('is made once by many who open and fetch it at once', async () => {

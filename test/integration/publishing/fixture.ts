@@ -79,7 +79,8 @@ export async function openFixture(options: { updateMs?: number } = {}) {
   };
   const replica = () => {
     const timing = { check_update_ms: options.updateMs ?? 0 };
-    return createPublisher({ store, ...connect(), queue, timing, log });
+    const planBounds = { priceOf: () => null, boundsOf: async () => [], taskTokens: 1_000_000 };
+    return createPublisher({ store, ...connect(), queue, timing, planBounds, log });
   };
 
   let branches = 0;

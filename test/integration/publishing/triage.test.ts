@@ -77,6 +77,48 @@ describe('publishing a triage', () => {
     expect(await fixture.double.labels(repoName, number)).toEqual(['bug']);
   });
 
+  it('adds the labels of the rules to those of the model', async () => {
+    const number = await issue();
+    const rules = [{ match: ['fail*'], labels: ['area: cart', 'no such label'] }];
+    const config = repositoryConfigSchema.parse({ triage: { rules } });
+    const task = await add(number, { config, title: 'It fails' });
+    await fixture.triaged(task, { ...triage, labels: ['bug'] });
+    await fixture.publish(task);
+    expect(await fixture.double.labels(repoName, number)).toEqual(['area: cart', 'bug']);
+  });
+
+  describe('by rules alone', () => {
+    const config = repositoryConfigSchema.parse({
+      triage: { agent: 'none', rules: [{ match: ['lost item*'], labels: ['Bug', 'no such label'] }] },
+    });
+    const asked = { ...opened, kind: 'command', name: 'triage', commentId: 77 } as const;
+
+    it('needs no row: it is over before it began', async () => {
+      const number = await issue();
+      const task = await add(number, { config, title: 'Lost items', done: true });
+      expect(task).toMatchObject({ phase: 'publishing', outcome: 'succeeded' });
+      await fixture.publish(task);
+      expect(await fixture.double.labels(repoName, number)).toEqual(['bug']);
+      expect(await fixture.ours(number)).toEqual([
+        `<!-- patchfleet:triage:${task.repositoryId}:${number} -->\nSorted by the rules of the repository file.\n\nLabels: \`Bug\`.`,
+      ]);
+      expect(await fixture.phase(task)).toBe('finished');
+    });
+
+    it('says that no rule fits where somebody asked, and nothing where nobody did', async () => {
+      const number = await issue();
+      const task = await add(number, { config, title: 'Other', done: true });
+      await fixture.publish(task);
+      expect(await fixture.ours(number)).toEqual([]);
+      expect(await fixture.phase(task)).toBe('finished');
+      const again = await add(number, { config, title: 'Other', done: true, trigger: asked });
+      await fixture.publish(again);
+      expect(await fixture.ours(number)).toEqual([
+        expect.stringContaining('No rule of the repository file fits this issue.'),
+      ]);
+    });
+  });
+
   it('says of one that failed that it failed', async () => {
     const number = await issue();
     const task = await add(number);

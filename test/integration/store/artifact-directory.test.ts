@@ -1,4 +1,5 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -27,5 +28,13 @@ describe('the artifact directory', () => {
     const { digest } = await store.put('log', 'world', 'text/plain');
     await writeFile(join(dir, digest.slice(0, 2), digest), 'w0rld');
     await expect(store.get(digest)).rejects.toThrow('corrupt');
+  });
+
+  it('leaves nothing of what could not be written', async () => {
+    const store = createArtifactDirectory(dir);
+    const digest = createHash('sha256').update('in the way').digest('hex');
+    await mkdir(join(dir, digest.slice(0, 2), digest, 'sub'), { recursive: true });
+    await expect(store.put('log', 'in the way', 'text/plain')).rejects.toThrow();
+    expect(await readdir(join(dir, digest.slice(0, 2)))).toEqual([digest]);
   });
 });

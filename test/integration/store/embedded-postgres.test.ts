@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type OpenDatabase, openDatabase } from '../../../src/store/database.ts';
+import { startEmbeddedPostgres } from '../../../src/store/embedded-postgres.ts';
 import { isRunning } from '../../../src/store/processes.ts';
 
 const dirs: string[] = [];
@@ -33,6 +34,17 @@ describe('the embedded Postgres', () => {
     expect((await second.pool.query('select count(*)::int as n from tasks')).rows).toEqual([{ n: 0 }]);
     expect(await isRunning(pid)).toBe(true);
     await second.close();
+    expect(await isRunning(pid)).toBe(false);
+  });
+
+  it('goes on for one who joined and has not asked anything yet', async () => {
+    const dir = await newDir();
+    const first = await startEmbeddedPostgres(dir, { stay: true });
+    const second = await startEmbeddedPostgres(dir, { stay: true });
+    const pid = await serverPid(dir);
+    await first.release();
+    expect(await isRunning(pid)).toBe(true);
+    await second.release();
     expect(await isRunning(pid)).toBe(false);
   });
 

@@ -71,6 +71,21 @@ describe('tasks', () => {
     expect(await store.tasks.storePlan(task.id, plan, planFacts)).toBe(false);
     expect((await store.views.task(task.id))?.subtasks.map((row) => row.title)).toEqual(['a', 'b']);
 
+    const { task: shown } = await store.tasks.create(
+      newTask({ kind: 'fix', key: 'plan:9', number: 9, planOnly: true }),
+    );
+    expect(await store.tasks.storePlan(shown.id, plan, planFacts)).toBe(true);
+    const view = await store.views.task(shown.id);
+    expect(view?.task).toMatchObject({ phase: 'publishing', outcome: 'succeeded', failure: null });
+    expect(view?.subtasks.map(({ title, status }) => [title, status])).toEqual([
+      ['a', 'skipped'],
+      ['b', 'skipped'],
+    ]);
+    const [first, second] = view?.subtasks ?? [];
+    expect(await store.views.dependencies(shown.id)).toEqual([
+      { subtaskId: second?.id, dependsOn: first?.id },
+    ]);
+
     const { task: gone } = await store.tasks.create(newTask({ number: 8, headSha: sha('8') }));
     await store.tasks.settle(gone.id, 'cancelled', null);
     expect(await store.tasks.storePlan(gone.id, plan, planFacts)).toBe(false);

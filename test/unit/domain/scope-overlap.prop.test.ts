@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { comesAfter } from '../../../src/domain/parallelism.ts';
 import { pathsThatExist, scopeOf, scopesOverlap } from '../../../src/domain/scope-overlap.ts';
 import { matchGlobs } from '../../../src/planning/match-globs.ts';
-import { collisions, comesAfter, findCycle, orderCollisions } from '../../../src/planning/row-order.ts';
+import { collisions, findCycle, orderCollisions } from '../../../src/planning/row-order.ts';
 import { validatePlan } from '../../../src/planning/validate-plan.ts';
 
 const name = fc.constantFrom(

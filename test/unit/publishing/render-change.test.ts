@@ -62,7 +62,7 @@ describe('the body of a pull request', () => {
         'Moved 3 strings.',
         'Files: `cart/a.js`',
         '### Left out',
-        '- **orders** (`verification`): with it, these fail: x',
+        '- **orders** (`verification`): with it, these fail: x. See the failing checks in the verification log; fix them by hand or ask again with more detail.',
         '### Verification',
         'Verified as a whole: nothing fails with it that did not fail before.',
         'Commands: `npm test`.',

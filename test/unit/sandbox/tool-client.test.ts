@@ -49,6 +49,16 @@ describe('the conversation with a tool server', () => {
     await expect(call).rejects.toMatchObject({ name: 'ToolError', message: 'x: no such file or directory' });
   });
 
+  it('cuts what the server says of a very long path, and talks on', async () => {
+    const { client, say } = conversation();
+    const refused = client.call({ ...list, path: 'x'.repeat(50_000) }, never, 1000);
+    say({ id: 1, error: `${'x'.repeat(50_000)}: the path is too long` });
+    await expect(refused).rejects.toMatchObject({ name: 'ToolError', message: `${'x'.repeat(10_000)}…` });
+    const next = client.call(list, never, 1000);
+    say({ id: 2, result: [] });
+    expect(await next).toEqual([]);
+  });
+
   it('tells the server of a cancel and rejects with the reason of the signal', async () => {
     const { client, received } = conversation();
     await client.ready;

@@ -52,12 +52,22 @@ describe('after a failed attempt', () => {
         children: [
           {
             title: 'Row 0 (part 1/2)',
-            matrix: { ...wide, writes: ['a.js'], inputs: ['a.js', 'c.js'] },
+            matrix: {
+              ...wide,
+              goal: `${wide.goal}\n\nPart 1 of 2 of this row: only "a.js".`,
+              writes: ['a.js'],
+              inputs: ['a.js', 'c.js'],
+            },
             complexity: 4,
           },
           {
             title: 'Row 0 (part 2/2)',
-            matrix: { ...wide, writes: ['b.js'], inputs: ['b.js', 'c.js'] },
+            matrix: {
+              ...wide,
+              goal: `${wide.goal}\n\nPart 2 of 2 of this row: only "b.js".`,
+              writes: ['b.js'],
+              inputs: ['b.js', 'c.js'],
+            },
             complexity: 4,
           },
         ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { asGitHubFailure, classifyError } from '../../../src/github/classify-error.ts';
+import { asGitHubFailure, classifyError } from '../../../src/domain/github-problem.ts';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 const inSeconds = (seconds: number) => String(now / 1000 + seconds);
@@ -11,6 +11,8 @@ function answer(status: number, headers: Record<string, string> = {}, message = 
 describe('an error of a GitHub call', () => {
   it.each([
     ['404', answer(404), ['refused', 404, null]],
+    ['401 of a token that was just made', answer(401), ['unavailable', 401, null]],
+    ['403 that says so in words alone', answer(403, {}, 'API rate limit exceeded'), ['limited', 403, null]],
     ['422', answer(422), ['refused', 422, null]],
     ['403 for want of permission', answer(403, { 'x-ratelimit-remaining': '4000' }), ['refused', 403, null]],
     ['403 with retry-after', answer(403, { 'retry-after': '7' }), ['limited', 403, 7000]],

@@ -1,10 +1,13 @@
-import { PatchfleetError } from '../domain/failure.ts';
+import { PatchfleetError } from './failure.ts';
 
 /** What an error of a REST call means for whoever made it. */
 export interface GitHubProblem {
   /** HTTP status; null when no answer came (time-out, connection lost): a write may have been applied. */
   readonly status: number | null;
-  /** `limited`: refused for its rate, surely not applied. `unavailable`: 5xx or no answer. `refused`: final. */
+  /**
+   * `limited`: refused for its rate, surely not applied. `unavailable`: 5xx, no answer, or a 401, since tokens are
+   * revoked between two requests and new ones take a moment to be known everywhere. `refused`: final.
+   */
   readonly kind: 'limited' | 'unavailable' | 'refused';
   /** When GitHub says to come back, milliseconds from now; null where it does not say. */
   readonly retryAfterMs: number | null;
@@ -29,7 +32,8 @@ export function classifyError(error: unknown, now: number = Date.now()): GitHubP
   if (isRateLimit(status, answer.headers, message)) {
     return { status, kind: 'limited', retryAfterMs, message };
   }
-  if (status >= 500 || status === 408) return { status, kind: 'unavailable', retryAfterMs, message };
+  if (status >= 500 || status === 408 || status === 401)
+    return { status, kind: 'unavailable', retryAfterMs, message };
   return { status, kind: 'refused', retryAfterMs: null, message };
 }
 
@@ -39,7 +43,7 @@ function isRateLimit(status: number, headers: Answer['headers'], message: string
   return (
     headers['retry-after'] !== undefined ||
     headers['x-ratelimit-remaining'] === '0' ||
-    /\b(secondary rate|abuse detection)\b/i.test(message)
+    /\b(rate limit|abuse detection)\b/i.test(message)
   );
 }
 
