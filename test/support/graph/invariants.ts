@@ -62,7 +62,9 @@ function faultsOf(state: Snapshot, { limits, parallel }: History): string[] {
       hold(row.unmet === length, `${name} waits for ${length}, not for ${row.unmet}`);
     }
     if (row.status === 'skipped') {
-      const named = /^row (\d+), which it depends on, did not succeed$/.exec(row.failure?.detail ?? '')?.[1];
+      const named = /^row (\d+)(?: \(".*"\))?, which it depends on, did not succeed$/.exec(
+        row.failure?.detail ?? '',
+      )?.[1];
       const cause = state.rows[Number(named) - 1];
       const broken = cause?.status === 'failed' || cause?.status === 'skipped';
       hold(broken && row.dependsOn.includes(cause.id), `${name} was skipped for ${row.failure?.detail}`);
