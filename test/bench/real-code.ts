@@ -10,7 +10,7 @@ import { watchProcesses } from './stage/processes.ts';
 import { openStage, type Stage } from './stage/stage.ts';
 
 /** Of each code base. */
-const subtasks = 30;
+const subtasks = 20;
 const filesEach = 5;
 const workers = 3;
 const placesEach = 2;
@@ -50,7 +50,7 @@ export const realCode: Bench = async (context) => {
   const watch = watchProcesses(working, sampleMs);
   const began = performance.now();
   for (const open of pulls) await open();
-  await stage.until('the reviews are finished', () => areFinished(stage, bases.length), limitMs);
+  await stage.until('the reviews are finished', finishedReviews(stage, bases.length, say), limitMs);
   const wallMs = Math.round(performance.now() - began);
   const series = watch.stop();
   const attempts = await readAttempts(stage);
@@ -100,13 +100,25 @@ async function prepare(stage: Stage, base: CodeBase): Promise<() => Promise<void
   };
 }
 
-async function areFinished({ database }: Stage, tasks: number): Promise<boolean> {
-  const { rows } = await database.query<{ phase: string; outcome: string | null; failure: unknown }>(
-    'select phase, outcome, failure from tasks',
-  );
-  const bad = rows.find(({ outcome }) => outcome === 'failed');
-  if (bad !== undefined) throw new Error(`a review failed: ${JSON.stringify(bad.failure)}`);
-  return rows.length === tasks && rows.every(({ phase }) => phase === 'finished');
+/** Asks whether all are finished, and tells how far they are. Fails where one failed. */
+function finishedReviews({ database }: Stage, tasks: number, say: (line: string) => void) {
+  let told = 0;
+  return async (): Promise<boolean> => {
+    const { rows: over } = await database.query<{ count: number }>(
+      'select count(*)::int as count from attempts where finished_at is not null',
+    );
+    const count = over[0]?.count ?? 0;
+    if (count >= told + 10) {
+      told = count;
+      say(`${count} attempts are over`);
+    }
+    const { rows } = await database.query<{ phase: string; outcome: string | null; failure: unknown }>(
+      'select phase, outcome, failure from tasks',
+    );
+    const bad = rows.find(({ outcome }) => outcome === 'failed');
+    if (bad !== undefined) throw new Error(`a review failed: ${JSON.stringify(bad.failure)}`);
+    return rows.length === tasks && rows.every(({ phase }) => phase === 'finished');
+  };
 }
 
 async function readAttempts({ database }: Stage): Promise<LoadAttempt[]> {

@@ -57,7 +57,8 @@ export function watchProcesses(pids: readonly number[], everyMs: number) {
     }
   };
   look();
-  const timer = setInterval(look, everyMs);
+  // A benchmark that fails must end.
+  const timer = setInterval(look, everyMs).unref();
   return {
     stop: (): ReadonlyMap<number, readonly (Usage & { readonly at: number })[]> => {
       clearInterval(timer);
