@@ -12,13 +12,6 @@ import { type Outage, type Step, scheduleStorm } from './schedule.ts';
 import { type AskedTask, askFor, type StormTask, stormTasks } from './tasks.ts';
 import { leaseMs, openStorm, type StormWorld } from './world.ts';
 
-/** When a server was away, milliseconds since the epoch. */
-export interface Away {
-  readonly outage: Outage;
-  readonly from: number;
-  to: number;
-}
-
 export interface StormContext {
   readonly seed: number;
   /** Tells of progress, on standard error. */
