@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { createQueue } from '../../../src/scheduling/queue.ts';
 import { queryRows, sandboxesOf } from '../../support/app/data-directory.ts';
 import type { World } from '../../support/app/world.ts';
+import type { AskedFix } from '../../support/fixes/read-fix.ts';
 
 /** What is at zero when a fleet has nothing to do. */
 export async function openEnds(world: World, databaseUrl: string) {
@@ -39,36 +40,42 @@ async function queuedJobs(databaseUrl: string): Promise<number> {
   }
 }
 
-interface Spent {
-  /** Tokens of each call, as it was charged; sorted. */
-  readonly booked: readonly number[];
-  /** Calls whose end nobody saw: charged as estimated. */
-  readonly estimated: number;
-}
-
-/** What the rows say that was spent, by attempt; the planner's under its task. */
-export async function bookedTokens(world: World): Promise<Map<string, Spent>> {
-  const rows = await queryRows<{ attempt: string; booked: number[]; estimated: number }>(
+/** When the agents of a fix worked, seconds: from the first's start to the last's end, and added up. */
+export async function agentTimes(world: World, { number }: AskedFix) {
+  const all = await queryRows<{ worker: string; started: number; finished: number }>(
     world.databaseDir,
-    `select attempt_id as attempt,
-            coalesce(array_agg(tokens order by tokens) filter (where not estimated), '{}') as booked,
-            count(*) filter (where estimated)::int as estimated
-       from usage group by attempt_id`,
+    `select a.worker, extract(epoch from a.agent_started_at)::float8 as started,
+            extract(epoch from a.finished_at)::float8 as finished
+       from attempts a join subtasks s on s.id = a.subtask_id join tasks t on t.id = a.task_id
+      where t.kind = 'fix' and t.number = $1 and s.kind = 'agent'`,
+    [number],
   );
-  return new Map(rows.map(({ attempt, ...spent }) => [attempt, spent]));
+  const first = Math.min(...all.map(({ started }) => started));
+  const last = Math.max(...all.map(({ finished }) => finished));
+  return {
+    attempts: all.length,
+    workers: new Set(all.map(({ worker }) => worker)).size,
+    /** Two of them worked at one time, on different workers. */
+    overlap: all.some((one) =>
+      all.some(
+        (other) =>
+          one.worker !== other.worker && one.started < other.finished && other.started < one.finished,
+      ),
+    ),
+    wall: last - first,
+    serial: all.reduce((sum, { started, finished }) => sum + finished - started, 0),
+  };
 }
 
-/** What the model says it used, by the same names; calls that it did not answer whole are left out. */
-export function usedTokens({ model }: World): Map<string, number[]> {
-  const calls = model.journal().flatMap(({ attempt, body, usage, aborted }) => {
-    const prompt = String(body?.messages.find(({ role }) => role === 'user')?.content ?? '');
-    const by = attempt === '' ? (/^task: (\S+)$/m.exec(prompt.slice(-1000))?.[1] ?? '') : attempt;
-    return usage === null || aborted ? [] : [{ by, tokens: usage.prompt + usage.completion }];
-  });
-  return new Map(
-    [...Map.groupBy(calls, ({ by }) => by)].map(([by, all]) => [
-      by,
-      all.map(({ tokens }) => tokens).toSorted((a, b) => a - b),
-    ]),
+/** What became of the agents' rows of a task, in their order; attempts by their failure or status. */
+export function rowStories(world: World, taskId: string) {
+  return queryRows(
+    world.databaseDir,
+    `select s.title, s.status, s.verification_reruns as reruns, s.feedback <> '' as told, p.title as part_of,
+            s.depth, array(select coalesce(a.failure->>'code', a.status) from attempts a
+                            where a.subtask_id = s.id order by a.number) as attempts
+       from subtasks s left join subtasks p on p.id = s.parent
+      where s.task_id = $1 and s.kind = 'agent' order by s.row`,
+    [taskId],
   );
 }

@@ -10,8 +10,9 @@ import { startWorld, type World } from '../../support/app/world.ts';
 import { agentCalls, attemptsOf, killWorkerAt, paidTwice } from '../../support/fixes/lost-worker.ts';
 import { type AskedFix, askFix, fixTasks, readFix, untilFixed } from '../../support/fixes/read-fix.ts';
 import { asUser, inside, outsideOf, reachable } from './direct-access.ts';
-import { bookedTokens, openEnds, usedTokens } from './figures.ts';
+import { agentTimes, openEnds, rowStories } from './figures.ts';
 import { files, hard, small, standing, wide } from './repository.ts';
+import { misbooked } from './spending.ts';
 
 /** What is looked at before a fleet goes live: one server, two workers and an embedded database, as shipped. */
 
@@ -109,26 +110,8 @@ describe('before it goes live', () => {
   it('3: several workers work at once, and are done before one alone could be', async () => {
     const { fix, result } = await undisturbed();
     expect(result).toMatchObject({ outcome: 'succeeded', pulls: 1, answers: ['4 of 4 subtasks merged'] });
-    const attempts = await rowsOf<{ worker: string; started: number; finished: number }>(
-      `select a.worker, extract(epoch from a.agent_started_at)::float8 as started,
-              extract(epoch from a.finished_at)::float8 as finished
-         from attempts a join subtasks s on s.id = a.subtask_id join tasks t on t.id = a.task_id
-        where t.kind = 'fix' and t.number = $1 and s.kind = 'agent'`,
-      fix.number,
-    );
-    expect(attempts).toHaveLength(4);
-    expect(new Set(attempts.map(({ worker }) => worker)).size).toBe(2);
-    const overlaps = attempts.some((one) =>
-      attempts.some(
-        (other) =>
-          one.worker !== other.worker && one.started < other.finished && other.started < one.finished,
-      ),
-    );
-    expect(overlaps).toBe(true);
-    const wall =
-      Math.max(...attempts.map(({ finished }) => finished)) -
-      Math.min(...attempts.map(({ started }) => started));
-    const serial = attempts.reduce((sum, { started, finished }) => sum + finished - started, 0);
+    const { attempts, workers, overlap, wall, serial } = await agentTimes(world, fix);
+    expect({ attempts, workers, overlap }).toEqual({ attempts: 4, workers: 2, overlap: true });
     expect(wall).toBeLessThan(serial);
   });
 
@@ -137,17 +120,9 @@ describe('before it goes live', () => {
     const fix = await askFix(world);
     await untilFixed(world, fix);
     const [task] = await fixTasks(world, fix);
-    const rows = await rowsOf<object>(
-      `select s.title, s.status, s.verification_reruns as reruns, s.feedback <> '' as told, p.title as part_of,
-              s.depth, array(select coalesce(a.failure->>'code', a.status) from attempts a
-                              where a.subtask_id = s.id order by a.number) as attempts
-         from subtasks s left join subtasks p on p.id = s.parent
-        where s.task_id = $1 and s.kind = 'agent' order by s.row`,
-      task?.id,
-    );
     const failed = 'verification_failed';
     const part = { status: 'succeeded', reruns: 0, told: true, part_of: 'Better factors', depth: 1 };
-    expect(rows).toEqual([
+    expect(await rowStories(world, task?.id ?? '')).toEqual([
       {
         ...{ title: 'Sum better', status: 'succeeded', reruns: 1, told: true, part_of: null, depth: 0 },
         attempts: [failed, 'succeeded'],
@@ -206,7 +181,11 @@ describe('before it goes live', () => {
     const alone = { mode: 'none', published: [], interfaces: 'lo' };
     expect([first.network, second.network]).toEqual([alone, alone]);
     const { url = '' } = world.apps[0] ?? {};
-    const socket = join(dataDir, 'postgres/socket/.s.PGSQL.5432');
+    const [server] = await rowsOf<{ tcp: string; dir: string }>(
+      `select current_setting('listen_addresses') as tcp, current_setting('unix_socket_directories') as dir`,
+    );
+    expect(server?.tcp).toBe('');
+    const socket = join(server?.dir ?? '', '.s.PGSQL.5432');
     const hosts = Object.values(networkInterfaces()).flatMap((all) =>
       (all ?? []).map(({ address }) => address),
     );
@@ -220,7 +199,6 @@ describe('before it goes live', () => {
     expect((await inside(two, 'find', '/', '-name', 'private', '-not', '-path', '/proc/*')).stdout).toBe('');
     const file = join(first.workspace, 'private');
     expect((await inside(two, 'cat', file)).exitCode).not.toBe(0);
-    expect(await rowsOf("select current_setting('listen_addresses') as tcp")).toEqual([{ tcp: '' }]);
     if (process.getuid?.() === 0) {
       const [uid = 0, gid = 0] = second.user.split(':').map(Number);
       // The database asks for no password: who may open its socket may in, and that is its owner and root.
@@ -261,26 +239,7 @@ describe('before it goes live', () => {
     await until('every figure has settled', settled, { describe: () => JSON.stringify(last) });
     expect(last).toEqual(idle);
 
-    const ends = await rowsOf<{ id: string; status: string }>('select id, status from attempts');
-    // Of an attempt that was cut off, the call in flight is charged as it was estimated: nobody saw its end.
-    const cutOff = new Set(
-      ends.flatMap(({ id, status }) => (['lost', 'cancelled'].includes(status) ? id : [])),
-    );
-    const booked = await bookedTokens(world);
-    const used = usedTokens(world);
-    expect([...used.keys()].filter((by) => !booked.has(by))).toEqual([]);
-    for (const [by, spent] of booked) {
-      const tokens = used.get(by) ?? [];
-      if (!cutOff.has(by)) expect({ by, ...spent }).toEqual({ by, booked: tokens, estimated: 0 });
-      else {
-        expect({
-          by,
-          unbooked: tokens.length - spent.booked.length <= 1,
-          estimated: spent.estimated <= 1,
-        }).toEqual({ by, unbooked: true, estimated: true });
-        expect(tokens).toEqual(expect.arrayContaining([...spent.booked]));
-      }
-    }
+    expect(await misbooked(world)).toEqual([]);
     await assertStrict(world);
   });
 });
