@@ -5,6 +5,7 @@ import { protectionBy } from './domain/protection.ts';
 import { createTurnKeeping } from './execution/keep-turns.ts';
 import type { WorkspacePorts } from './execution/open-workspace.ts';
 import { type Perform, performByKind } from './execution/perform.ts';
+import { createReuse } from './execution/reuse-results.ts';
 import { createFixWork } from './execution/run-fix.ts';
 import { createIntegrationWork } from './execution/run-integration.ts';
 import { createReviewWork } from './execution/run-review.ts';
@@ -51,6 +52,7 @@ export function composeWork(parts: WorkParts): Perform {
     fix: createFixWork({
       ...common,
       ...{ store, artifacts, merging },
+      reuse: createReuse({ store, artifacts, modelOf: (channel) => modelOf(operator, channel) }),
       createFixer: (config, task) =>
         createFixer(config, {
           gateway,
@@ -63,8 +65,13 @@ export function composeWork(parts: WorkParts): Perform {
       github,
       createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
     }),
-    integrate: createIntegrationWork({ ...common, store, merging }),
+    integrate: createIntegrationWork({ ...common, store, merging, log }),
   });
+}
+
+/** Empty for a channel that is not configured: using it fails by itself. */
+function modelOf({ channels }: OperatorConfig, channel: string): string {
+  return channels.find(({ name }) => name === channel)?.model ?? '';
 }
 
 /** Verification and merging, with reports that are kept. */

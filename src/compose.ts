@@ -13,6 +13,8 @@ import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
 import { createModelGateway } from './inference/gateway.ts';
 import { createAdmission } from './intake/admit.ts';
+import { joinAdmissions } from './intake/join-admissions.ts';
+import { createLightLane } from './intake/light-lane.ts';
 import { createReceiver } from './intake/receive.ts';
 import { checksOf } from './merging/check-patch.ts';
 import { createChangePlanner } from './planning/plan-change.ts';
@@ -131,6 +133,9 @@ export async function compose(
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
   const common = { store, queue, limits, log };
+  const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
+  const admit = joinAdmissions(admission.admit);
+  const lightLane = createLightLane({ store, queue, publisher, admit, log });
   const parts = opened.move();
 
   return {
@@ -139,8 +144,9 @@ export async function compose(
     queue,
     github,
     sandboxes,
-    receive: createReceiver({ store, queue, verify: app.verify, log }),
-    admit: createAdmission({ store, queue, github, publisher, operatorConfig: operator, log }).admit,
+    receive: createReceiver({ store, queue, lightLane, verify: app.verify, log }),
+    lightLane,
+    admit,
     plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
     advance: createAdvance({ ...common, quotaBound: quotaBound.ofTasks }),
     publish: createPublishJob({ store, publisher, queue, log }),
@@ -162,7 +168,7 @@ export async function compose(
           composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
       }),
     }),
-    reconcile: createReconciler({ store, queue, timing, log }),
+    reconcile: createReconciler({ ...common, timing }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
     close: () => parts.disposeAsync(),
   };

@@ -1,12 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { compose } from './compose.ts';
 import { readEnvironment } from './config/read-environment.ts';
 import { loadOperatorConfig } from './config/read-operator-config.ts';
 import { formatProblem, type Problem } from './config/read-yaml-config.ts';
 import { readDeadCommand, runDead } from './dead.ts';
-import { runDoctor } from './doctor.ts';
-import { startService } from './service.ts';
 
 const usage = `Usage: patchfleet <command>
 
@@ -39,13 +36,18 @@ async function main(): Promise<number> {
 
   const env = readEnvironment(process.env);
   if (!env.ok) return explain('environment', env.problems);
+  if (dead !== null) return await runDead(dead, env.value);
   const operator = await loadOperatorConfig(env.value.PATCHFLEET_CONFIG, env.value);
   if (!operator.ok) return explain(env.value.PATCHFLEET_CONFIG, operator.problems);
 
-  if (dead !== null) return await runDead(dead, env.value);
-
   // Before anything starts: a signal that comes meanwhile is not lost.
   const stopped = untilSignal();
+  // Loaded where it is needed: what only reads the database need not wait for all of it.
+  const [{ compose }, { startService }, { runDoctor }] = await Promise.all([
+    import('./compose.ts'),
+    import('./service.ts'),
+    import('./doctor.ts'),
+  ]);
   const parts = await compose(env.value, operator.value, process.env);
   if (command === 'doctor') {
     const problems = await runDoctor(parts).finally(parts.close);

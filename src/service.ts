@@ -58,7 +58,10 @@ export async function startService(
       onError: (error) => log.error({ err: error }, 'request failed'),
     });
     url = server.url;
-    stops.push(() => server.close());
+    stops.push(async () => {
+      await server.close();
+      await parts.lightLane.stop();
+    });
   }
   const reconcile = async () => {
     await parts.reconcile();

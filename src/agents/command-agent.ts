@@ -1,10 +1,10 @@
 import type { CommandAgentConfig } from '../config/agent-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RunResult } from '../sandbox/port.ts';
+import { aliveByCpu } from './alive-by-cpu.ts';
 import { cleanText, oneLine } from './clean-text.ts';
 import { isRegular, readFilesUnderReview } from './collect-findings.ts';
 import { commandLines } from './command-line.ts';
-import { keepAlive } from './keep-alive.ts';
 import { parseLines } from './parse-lines.ts';
 import { parseSarif } from './parse-sarif.ts';
 import { placeResults } from './place-results.ts';
@@ -55,16 +55,17 @@ export function createCommandAgent(config: CommandAgentConfig): Agent {
 /**
  * One run of the command, checked: fails with `command_failed` when it could not be started or did not succeed,
  * `wall_limit` when it took too long, `output_invalid` when its output is too long to be read whole. A silent
- * command is not idle: many print only at their end, so its wall limit is the only one.
+ * command is not idle as long as it uses the CPU: many print only at their end.
  */
 async function run(
   argv: readonly string[],
   wallMs: number,
   config: CommandAgentConfig,
-  { sandbox, signal, onProgress, onLog }: Assignment,
+  { row, sandbox, signal, onProgress, onLog }: Assignment,
 ): Promise<RunResult> {
   onLog(`$ ${argv.map((argument) => JSON.stringify(argument)).join(' ')}`);
-  const result = await keepAlive(sandbox.run(argv, { signal, wallMs, maxBuffer: outputBytes }), onProgress);
+  const running = sandbox.run(argv, { signal, wallMs, maxBuffer: outputBytes });
+  const result = await aliveByCpu(running, sandbox, row.limits.idleMs, onProgress);
   signal.throwIfAborted();
   if (result.stdout !== '') onLog(result.stdout);
   if (result.stderr !== '') onLog(result.stderr);

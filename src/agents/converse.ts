@@ -38,7 +38,9 @@ export async function converse<Call extends { readonly name: string }, Result>(
       ...conversation,
       ask: (messages) => {
         turns += 1;
-        return deps.gateway.complete({ channel, messages, tools }, assignment);
+        // The ids of this attempt are told, and change no answer.
+        const identity = digestOf([beginning, messages.slice(first.length)]);
+        return deps.gateway.complete({ channel, messages, tools, identity }, assignment);
       },
       record,
       onProgress,

@@ -36,7 +36,15 @@ export function createFixAgent(config: ModelAgentConfig, deps: FixerDeps): Fixer
         run: async (call) =>
           call.name === 'finish'
             ? finish(call.arguments, written)
-            : runFixTool(call, { sandbox, signal, onProgress, scope, written, requested }),
+            : runFixTool(call, {
+                sandbox,
+                signal,
+                onProgress,
+                idleMs: row.limits.idleMs,
+                scope,
+                written,
+                requested,
+              }),
         replay: (call, text) => {
           if (call.name !== 'finish') return replayFixTool(call, text, { scope, written, requested });
           const answer = finish(call.arguments, written);

@@ -30,7 +30,7 @@ export function createModelAgent(
         run: async (call) =>
           call.name === 'finish'
             ? finish(call.arguments.summary)
-            : runTool(call, { sandbox, collector, signal, onProgress }),
+            : runTool(call, { sandbox, collector, signal, onProgress, idleMs: assignment.row.limits.idleMs }),
         replay: (call) => {
           if (call.name === 'report_finding') collector.report(call.arguments);
           return call.name === 'finish' ? finish(call.arguments.summary) : null;

@@ -50,7 +50,14 @@ export function createTriageAgent(
         run: async (call) => {
           if (call.name !== 'report_triage')
             return answerOf(
-              () => runWorkspaceTool(call, { sandbox, signal, onProgress, commandSeconds: 0 }),
+              () =>
+                runWorkspaceTool(call, {
+                  sandbox,
+                  signal,
+                  onProgress,
+                  idleMs: assignment.row.limits.idleMs,
+                  commandSeconds: 0,
+                }),
               signal,
             );
           return report(call.arguments, assignment);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { Sandbox } from '../sandbox/port.ts';
-import { keepAlive } from './keep-alive.ts';
+import { aliveByCpu } from './alive-by-cpu.ts';
 import { shortenOutput } from './shorten-output.ts';
 import type { ValidCall } from './tool-set.ts';
 
@@ -54,6 +54,8 @@ export interface WorkspaceContext {
   readonly sandbox: Sandbox;
   readonly signal: AbortSignal;
   readonly onProgress: () => void;
+  /** Without a sign of life for as long, the attempt ends. */
+  readonly idleMs: number;
   /** Wall-clock limit of a command. */
   readonly commandSeconds: number;
 }
@@ -70,7 +72,7 @@ export async function runWorkspaceTool(call: WorkspaceCall, context: WorkspaceCo
     case 'search':
       return search(call.arguments, sandbox, signal);
     case 'run_command':
-      return keepAlive(runCommand(call.arguments, context), context.onProgress);
+      return aliveByCpu(runCommand(call.arguments, context), sandbox, context.idleMs, context.onProgress);
   }
 }
 

@@ -5,8 +5,10 @@ export interface ServerOptions {
   readonly receive: (request: WebhookRequest) => Promise<WebhookAnswer>;
   /** False when the process should be replaced: its work no longer makes progress. */
   readonly isAlive: () => boolean;
-  /** Rejects while requests cannot be served (the database does not answer). */
+  /** Rejects while requests cannot be served (the database refuses); one that hangs is as good as a rejection. */
   readonly whenReady: () => Promise<unknown>;
+  /** How long that may take, milliseconds. Default 5000. */
+  readonly readyTimeoutMs?: number;
   readonly host: string;
   /** 0: any free one. */
   readonly port: number;
@@ -52,7 +54,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   });
   app.get('/readyz', async (_request, reply) => {
     try {
-      await options.whenReady();
+      await within(options.readyTimeoutMs ?? 5000, options.whenReady());
       return await reply.send({ status: 'ok' });
     } catch {
       return reply.code(503).send({ status: 'the database does not answer' });
@@ -61,4 +63,14 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
   const url = await app.listen({ host: options.host, port: options.port });
   return { url, port: Number(new URL(url).port), close: () => app.close() };
+}
+
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const limit = Promise.withResolvers<never>();
+  const timer = setTimeout(() => limit.reject(new Error('no answer')), milliseconds);
+  try {
+    await Promise.race([work, limit.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -16,12 +16,17 @@ Every failure that Patchfleet reports, on a check run, in a comment or in its lo
 
 | class | what the scheduler does |
 | --- | --- |
-| \`transient\` | tries again after a pause, on any worker, up to \`limits.retries\` times; a worker that died costs none of them, up to \`limits.deaths\` |
-| \`too_big\` | gives the subtask up: its scope must be smaller |
-| \`conflict\` | gives the subtask up: it must run on a newer base |
+| \`transient\` | tries again after a pause, on any worker, up to \`limits.retries\` times and \`limits.task_retries\` over the whole task; a worker that died costs none of them, up to \`limits.deaths\` |
+| \`too_big\` | cuts the subtask into smaller ones, up to \`limits.split_depth\` times; one that cannot be cut is given up |
+| \`conflict\` | runs the subtask again on the new base, up to \`limits.conflict_reruns\` times, then behind what it collides with |
 | \`permanent\` | gives the subtask up: trying again would fail again |
 | \`budget\` | gives the subtask up; what others found is still published |
 | \`security\` | gives the subtask up |
+
+An attempt that ran into \`wall_limit\` after its agent had finished a turn counts as \`too_big\` where the subtask can be
+cut. One whose patch failed the checks (\`verification_failed\`) runs again with their output, up to
+\`limits.verification_reruns\` times, is then cut, and then given up. Before a subtask is given up, the next of its
+fallback agents has a try, but not after a cancel or for a budget. What was given up is kept: \`patchfleet dead list\`.
 
 A failure never looks like success: the check run of a task with a failed subtask concludes \`failure\`, that of a
 task that could not begin for its configuration \`action_required\`.

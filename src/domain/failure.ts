@@ -94,6 +94,11 @@ export const failureKinds = {
     title: 'The attempt showed no sign of life for too long',
     remedy: 'See the attempt log for its last action; raise `limits.idle_seconds` if that was honest work.',
   },
+  task_limit: {
+    class: 'permanent',
+    title: 'The task ran into its time limit',
+    remedy: 'What was done until then is published. Raise `limits.task_seconds`, or ask for less at once.',
+  },
   worker_lost: {
     class: 'transient',
     title: 'The worker that ran the attempt died',

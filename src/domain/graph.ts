@@ -68,7 +68,10 @@ export interface Culprit {
   /** Ids of the rows it depends on, and of those that depend on it, directly or through others. */
   readonly above: readonly string[];
   readonly below: readonly string[];
-  /** One of these that an agent works on, or will: then its scope may be in use. */
+  /**
+   * It cannot run now: an agent works on one of these, or will, and may use its scope; or what it needs the success of
+   * has failed since.
+   */
   readonly blocked: boolean;
 }
 

@@ -20,7 +20,7 @@ export function watchLimits(limits: { wallMs: number; idleMs: number }, parent: 
   let wallMs = limits.wallMs;
   const overdue = () => end(new PatchfleetError('wall_limit', `stopped after ${seconds(wallMs)}`));
   let wall = setTimeout(overdue, wallMs);
-  const idleDetail = `no stream byte, output or tool call for ${seconds(limits.idleMs)}`;
+  const idleDetail = `no stream byte, output, tool call or CPU time for ${seconds(limits.idleMs)}`;
   const idle = setTimeout(() => end(new PatchfleetError('idle_limit', idleDetail)), limits.idleMs);
   return {
     signal: AbortSignal.any([ended.signal, parent]),

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { ListedFile } from '../domain/result-key.ts';
 import { requireSha } from './mirror-fetch.ts';
 import { runGit } from './run-git.ts';
 
@@ -11,6 +12,17 @@ export async function listTree(gitDir: string, commit: string): Promise<string[]
   return splitNul(stdout)
     .filter((path) => isUtf8(path))
     .map(String);
+}
+
+export async function filesOf(gitDir: string, commit: string): Promise<ListedFile[]> {
+  const args = ['ls-tree', '-r', '-z', '--full-tree', requireSha(commit)];
+  const { stdout } = await runGit(args, { gitDir, maxBytes: maxTreeBytes });
+  return splitNul(stdout).flatMap((record) => {
+    const tab = record.indexOf(0x09);
+    const [mode = '', , blob = ''] = record.toString('latin1', 0, tab).split(' ');
+    const path = record.subarray(tab + 1);
+    return isUtf8(path) ? [{ path: path.toString(), mode, blob }] : [];
+  });
 }
 
 export async function blobSizes(gitDir: string, blobs: readonly string[]): Promise<Map<string, number>> {

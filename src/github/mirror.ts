@@ -4,7 +4,7 @@ import { fetchBranch, fetchCommit, fetchPullHead } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
 import { type FetchSource, fetchCommits, requireSha } from './mirror-fetch.ts';
-import { blobSizes, listTree, readBlob } from './mirror-objects.ts';
+import { blobSizes, filesOf, listTree, readBlob } from './mirror-objects.ts';
 import { createMirrorWriter } from './mirror-writer.ts';
 import type { GitHub, Mirror, Mirrors, MirrorWriter } from './port.ts';
 import { runGit } from './run-git.ts';
@@ -82,6 +82,7 @@ function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest' | keyof MirrorW
     readFile: (commit, path, maxBytes) => readBlob(gitDir, commit, path, maxBytes),
     changes: (base, head, limits) => readChanges(gitDir, base, head, limits),
     listTree: (commit) => listTree(gitDir, commit),
+    filesOf: (commit) => filesOf(gitDir, commit),
     blobSizes: (blobs) => blobSizes(gitDir, blobs),
   };
 }

@@ -1,6 +1,7 @@
 import type { Octokit } from '@octokit/rest';
 import type { ChangeSet } from '../domain/change.ts';
 import type { FileMode, PatchEntry } from '../domain/patch.ts';
+import type { ListedFile } from '../domain/result-key.ts';
 import type { RepositoryRef } from '../domain/task.ts';
 
 /** A REST client that acts as one installation, with throttling, retries of safe requests, and fresh tokens. */
@@ -128,6 +129,8 @@ export interface Mirror extends MirrorWriter {
   changes(base: string, head: string, options: ChangesOptions): Promise<ChangeSet>;
   /** Paths of all files of a commit, in git's order; names that are not UTF-8 are left out. */
   listTree(commit: string): Promise<string[]>;
+  /** All files of a commit with their blobs, as {@link listTree}. */
+  filesOf(commit: string): Promise<ListedFile[]>;
   /** Sizes of blobs in bytes, by blob id; ids that are not there are left out. */
   blobSizes(blobs: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }

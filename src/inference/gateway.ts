@@ -16,6 +16,7 @@ import type {
 } from './port.ts';
 import { costMicros } from './price.ts';
 import { retryDelay } from './retry-schedule.ts';
+import { createCallSharing } from './share-calls.ts';
 
 export interface GatewayOptions {
   readonly channels: readonly ChannelConfig[];
@@ -54,33 +55,50 @@ export function createModelGateway(options: GatewayOptions): ModelGateway {
     return channel;
   };
 
+  const share = createCallSharing();
+
   return {
     async complete(request, context) {
       const channel = open(request.channel);
-      const reserved = reservationFor(channel.config, request);
-      for (let failures = 1; ; failures += 1) {
-        try {
-          return await callOnce(channel, request, context, reserved);
-        } catch (error) {
-          if (!(error instanceof CallFailed)) throw error;
-          const { failure } = error;
-          const delay = retryDelay(failure, failures, random());
-          log.warn(
-            { channel: channel.config.name, attempt: context.attemptId, ...failure, delay },
-            delay === null ? 'a model call failed' : 'a model call failed and is tried again',
-          );
-          if (delay === null) {
-            const tries = failures === 1 ? '' : ` (${failures} tries)`;
-            throw new PatchfleetError(
-              failure.code,
-              `channel "${channel.config.name}": ${failure.detail}${tries}`,
-            );
-          }
-          await waitAlive(sleep(delay, undefined, { signal: context.signal }), context);
-        }
-      }
+      if (request.identity === undefined) return complete(channel, request, context);
+      const caller = {
+        signal: context.signal,
+        wait: <T>(work: Promise<T>) => waitAlive(work, context),
+        call: () => complete(channel, request, context),
+        isOwn: (error: unknown) => error instanceof PatchfleetError && error.code === 'budget_exhausted',
+      };
+      return share(`${request.channel} ${request.identity}`, caller);
     },
   };
+
+  async function complete(
+    channel: Channel,
+    request: ModelRequest,
+    context: CallContext,
+  ): Promise<ModelReply> {
+    const reserved = reservationFor(channel.config, request);
+    for (let failures = 1; ; failures += 1) {
+      try {
+        return await callOnce(channel, request, context, reserved);
+      } catch (error) {
+        if (!(error instanceof CallFailed)) throw error;
+        const { failure } = error;
+        const delay = retryDelay(failure, failures, random());
+        log.warn(
+          { channel: channel.config.name, attempt: context.attemptId, ...failure, delay },
+          delay === null ? 'a model call failed' : 'a model call failed and is tried again',
+        );
+        if (delay === null) {
+          const tries = failures === 1 ? '' : ` (${failures} tries)`;
+          throw new PatchfleetError(
+            failure.code,
+            `channel "${channel.config.name}": ${failure.detail}${tries}`,
+          );
+        }
+        await waitAlive(sleep(delay, undefined, { signal: context.signal }), context);
+      }
+    }
+  }
 
   async function callOnce(
     channel: Channel,

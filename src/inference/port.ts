@@ -23,6 +23,11 @@ export interface ModelRequest {
   readonly channel: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
+  /**
+   * Digest of all that an answer may depend on: calls over one channel that have it in common and are in flight at
+   * once share one answer. Left out: it is asked for by itself.
+   */
+  readonly identity?: string;
 }
 
 export interface ModelReply {
@@ -53,7 +58,8 @@ export interface CallContext {
 export interface ModelGateway {
   /**
    * One turn. Retries what is transient within its bounds, then fails with `model_unavailable`,
-   * `model_timeout`, `model_refused`, `model_nonsense`, `context_exceeded` or `budget_exhausted`.
+   * `model_timeout`, `model_refused`, `model_nonsense`, `context_exceeded` or `budget_exhausted`. The answer to
+   * somebody else's identical call costs nothing: its usage is zero.
    */
   complete(request: ModelRequest, context: CallContext): Promise<ModelReply>;
 }

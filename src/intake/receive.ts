@@ -2,11 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
+import type { LightLane } from './light-lane.ts';
 import type { WebhookAnswer, WebhookRequest } from './port.ts';
 
 export interface ReceiverPorts {
   readonly store: Pick<Store, 'deliveries'>;
   readonly queue: Pick<Queue, 'enqueue'>;
+  /** Sees to what people wait for, beside the queue. */
+  readonly lightLane?: Pick<LightLane, 'offer'>;
   readonly verify: (body: string, signature: string) => Promise<boolean>;
   readonly log: Logger;
   /** How long storing may take, milliseconds. GitHub waits 10 s for the answer. */
@@ -39,25 +42,29 @@ export function createReceiver(ports: ReceiverPorts): (request: WebhookRequest) 
         message: 'the body is not a JSON object: set the content type to application/json',
       };
     }
+    const action = actionOf(payload);
     try {
-      const delivery = { id, event, action: actionOf(payload), body: text };
-      const stored = await within(storeTimeoutMs, store.deliveries.store(delivery));
-      if (stored === 'duplicate') return { status: 202, message: 'known already' };
+      const delivery = { id, event, action, body: text };
+      if ((await within(storeTimeoutMs, store.deliveries.store(delivery))) === 'duplicate')
+        return { status: 202, message: 'known already' };
     } catch (error) {
       log.error({ err: error, delivery: id }, 'a delivery could not be stored');
       return { status: 503, message: 'the delivery could not be stored: deliver it again' };
     }
-    // Commands are what people wait for. A lost job is found in the rows by the reconciler.
+    if (ports.lightLane?.offer({ id, event, action, payload }) === true) return stored;
+    // A lost job is found in the rows by the reconciler.
     queue.enqueue('admit', id, { priority: priorityOf(event) }).catch((error: unknown) => {
       log.warn({ err: error, delivery: id }, 'admission will wait for the reconciler');
     });
-    return { status: 202, message: 'stored' };
+    return stored;
   };
 }
 
-/** Lower runs first. Every push and every check of a repository is told, and few of them ask for anything. */
+const stored: WebhookAnswer = { status: 202, message: 'stored' };
+
+/** Lower runs first: commands are what people wait for. Every push and every check of a repository is told, and few of them ask for anything. */
 function priorityOf(event: string): number {
-  if (event === 'issue_comment') return 10;
+  if (event === 'issue_comment' || event === 'issues') return 10;
   return event === 'push' || event.startsWith('check_') ? 30 : 20;
 }
 

@@ -26,7 +26,7 @@ export interface Ground {
 export interface GroundRequest {
   readonly mirror: Pick<Mirror, 'treesOf' | 'differences' | 'writeTree' | 'commitTree' | 'mergeTrees'>;
   readonly target: string;
-  /** All that may ever be merged onto it. Their bases and trees are in the mirror. */
+  /** All that may ever be merged onto it. Their bases are in the mirror, and the blobs of their entries. */
   readonly patches: readonly MergePatch[];
   /** Before each step that takes time; what it throws ends the merging. */
   readonly onStep?: () => void;
@@ -35,7 +35,8 @@ export interface GroundRequest {
 /** Reads what is needed of target and bases, all at once. `commit_missing` where a base is not there. */
 export async function openGround(request: GroundRequest): Promise<Ground> {
   const { mirror, target, patches, onStep } = request;
-  const trees = await mirror.treesOf([target, ...patches.map(({ baseCommit }) => baseCommit)]);
+  const asked = patches.flatMap(({ baseCommit, tree }) => [baseCommit, tree]);
+  const trees = await mirror.treesOf([target, ...asked]);
   const treeOf = (commit: string): string => {
     const tree = trees.get(commit);
     if (tree === undefined) throw new PatchfleetError('commit_missing', `${commit} is not in the mirror`);
@@ -47,7 +48,13 @@ export async function openGround(request: GroundRequest): Promise<Ground> {
     (await tell(mirror, bases, targetTree)).map((drift, at) => [bases[at] ?? '', drift] as const),
   );
   const changes = new Map(patches.map((patch) => [patch, differencesOf(patch.entries)]));
-  const merges = createGitMerges(mirror, treeOf);
+  const merges = createGitMerges(mirror, treeOf, async ({ baseCommit, tree, entries }) => {
+    if (trees.has(tree)) return tree;
+    const edits = entries.map(({ path, file }) => ({ path, file }));
+    const made = await mirror.writeTree(treeOf(baseCommit), edits);
+    if (made === tree) return tree;
+    throw new PatchfleetError('internal', `the entries of a patch give ${made}, not ${tree}`);
+  });
   return {
     tree: targetTree,
     changesOf: (patch) => changes.get(patch) ?? differencesOf(patch.entries),
@@ -84,14 +91,17 @@ async function tell(
 function createGitMerges(
   mirror: Pick<Mirror, 'differences' | 'commitTree' | 'mergeTrees'>,
   treeOf: (commit: string) => string,
+  write: (patch: MergePatch) => Promise<string>,
 ): Ground['mergeByGit'] {
   const once = createMemo();
   const base = (tree: string) => once(`base ${tree}`, () => mirror.commitTree(tree, [], 'base'));
+  const side = async (root: string, patch: MergePatch) =>
+    mirror.commitTree(await write(patch), [root], 'theirs');
   async function merge(tree: string, patch: MergePatch): Promise<GitMerge> {
     const root = await base(treeOf(patch.baseCommit));
     const [ours, theirs] = await Promise.all([
       mirror.commitTree(tree, [root], 'ours'),
-      once(`theirs ${root} ${patch.tree}`, () => mirror.commitTree(patch.tree, [root], 'theirs')),
+      once(`theirs ${root} ${patch.tree}`, () => side(root, patch)),
     ]);
     const result = await mirror.mergeTrees(ours, theirs);
     if (!result.clean) return result;

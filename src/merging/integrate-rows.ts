@@ -39,8 +39,8 @@ export function createRowIntegrator(deps: {
 
 /** The commit a row works on; see `Merging.baseOf`. A patch in conflict with an earlier one is not in it. */
 export function createBaseFinder(readArtifact: ReadArtifact): (request: BaseRequest) => Promise<string> {
-  return async ({ mirror, view, row, ancestors, signal }) => {
-    const { headSha } = view.task;
+  return async ({ mirror, view, row, start, ancestors, signal }) => {
+    const headSha = start ?? view.task.headSha;
     const rows = rowsBeneath(view, row, ancestors);
     const patches = await patchesOf(readArtifact, mirror, view, rows, signal);
     if (patches.length === 0) return headSha;
@@ -59,15 +59,18 @@ async function patchesOf(
   signal: AbortSignal,
 ): Promise<MergePatch[]> {
   const made = new Map(rows.flatMap((row) => (row.status === 'succeeded' ? [[row.id, row] as const] : [])));
-  const patches = view.patches.filter(({ subtaskId }) => made.has(subtaskId));
-  await ensurePatches({ mirror, readArtifact, signal }, patches);
-  return patches
-    .flatMap(({ subtaskId, baseCommit, tree, entries }) => {
-      const row = made.get(subtaskId);
-      if (row === undefined) return [];
-      return [{ subtaskId, row: row.row, title: row.title, baseCommit, tree, entries }];
+  const patches = view.patches
+    .flatMap((patch) => {
+      const row = made.get(patch.subtaskId);
+      return row === undefined ? [] : [{ ...patch, row: row.row, title: row.title }];
     })
     .sort((a, b) => a.row - b.row);
+  const placed = await ensurePatches({ mirror, readArtifact, anchor: view.task.headSha, signal }, patches);
+  return patches.map(({ subtaskId, row, title, entries, baseCommit, tree }, at) => ({
+    ...{ subtaskId, row, title, entries },
+    baseCommit: placed[at]?.base ?? baseCommit,
+    tree: placed[at]?.tree ?? tree,
+  }));
 }
 
 /** The agents' rows whose work this one integrates. */

@@ -37,9 +37,9 @@ export interface MergePatch {
   readonly subtaskId: string;
   readonly row: number;
   readonly title: string;
-  /** The commit it was made on. */
+  /** The commit it was made on, or a tree that stands for it. */
   readonly baseCommit: string;
-  /** Tree of the base with the patch; it is in the mirror, and so are the entries' blobs. */
+  /** Tree of the base with the patch. The mirror may lack it, but none of the entries' blobs. */
   readonly tree: string;
   /** What differs between the two. */
   readonly entries: readonly PatchEntry[];
@@ -81,6 +81,8 @@ export interface BaseRequest {
   readonly mirror: Mirror;
   readonly view: TaskView;
   readonly row: Subtask;
+  /** What it begins with in place of the task's head, e.g. the candidate that its re-run stands on. */
+  readonly start?: string;
   /** Ids of the rows it depends on, directly or through others. */
   readonly ancestors: readonly string[];
   readonly signal: AbortSignal;

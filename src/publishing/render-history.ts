@@ -13,8 +13,10 @@ export function serialLine(task: Pick<Task, 'serialReason'>): string {
   return reason === '' ? '' : `Runs as one subtask: ${said(reason, 600).replace(/\.$/, '')}.`;
 }
 
+export type HistoryView = Pick<TaskView, 'subtasks' | 'attempts' | 'patches'>;
+
 /** One line for each row with something to tell, under `heading`; empty where there is none. */
-export function history(view: Pick<TaskView, 'subtasks' | 'attempts'>, heading: string, max: number): string {
+export function history(view: HistoryView, heading: string, max: number): string {
   const items = view.subtasks.flatMap((row) => {
     const events = eventsOf(row, view);
     return events.length === 0 ? [] : [`- **${said(row.title, 120)}**: ${events.join('; ')}.`];
@@ -30,13 +32,14 @@ export function history(view: Pick<TaskView, 'subtasks' | 'attempts'>, heading: 
   }).text;
 }
 
-function eventsOf(row: Subtask, view: Pick<TaskView, 'subtasks' | 'attempts'>): string[] {
+function eventsOf(row: Subtask, view: HistoryView): string[] {
   const attempts = view.attempts.filter(({ subtaskId }) => subtaskId === row.id);
   return [
     ...splitEvent(row, view.subtasks, attempts),
     ...rerunEvents(row),
     ...triedAgain(row, attempts),
     ...deaths(attempts),
+    ...takenOver(row, view, attempts),
   ];
 }
 
@@ -81,6 +84,15 @@ function triedAgain(row: Subtask, attempts: readonly Attempt[]): string[] {
 function deaths(attempts: readonly Attempt[]): string[] {
   const lost = attempts.filter(({ status }) => status === 'lost').length;
   return lost === 0 ? [] : [`its worker died ${times(lost)}, and another took over`];
+}
+
+/** A change without a turn of an agent comes from the index of results. */
+function takenOver(row: Subtask, { patches }: HistoryView, attempts: readonly Attempt[]): string[] {
+  const last = attempts.at(-1);
+  const taken = last?.status === 'succeeded' && last.turns === 0;
+  return taken && patches.some(({ subtaskId }) => subtaskId === row.id)
+    ? ['taken from the verified result of an earlier run of the same work']
+    : [];
 }
 
 function times(count: number): string {

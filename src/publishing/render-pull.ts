@@ -81,11 +81,11 @@ export function pullBody(view: TaskView, integration: Integration, key: string):
 }
 
 /** Of the issue that the pull request is for, where it is for one. */
-function ownRows({ subtasks, attempts }: TaskView, { subtask }: Integration) {
+function ownRows({ subtasks, attempts, patches }: TaskView, { subtask }: Integration) {
   const own = subtasks.filter(
     ({ issue, id }) => subtask.issue === null || issue === subtask.issue || id === subtask.id,
   );
-  return { subtasks: own, attempts };
+  return { subtasks: own, attempts, patches };
 }
 
 function origin(task: Task): string {

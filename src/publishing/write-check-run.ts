@@ -83,7 +83,7 @@ async function createRun(run: Run, { content, fingerprint }: Wanted): Promise<Fo
     url,
     // Of a run that is to conclude this was only the half.
     fingerprint: content.conclusion === null ? fingerprint : null,
-    detail: { annotated: [] },
+    detail: { annotated: [], concluded: false },
   });
   return { refused: null, id };
 }
@@ -169,7 +169,7 @@ async function sendUpdate(
     githubId: id,
     url: answer.data.html_url,
     fingerprint: last ? fingerprint : null,
-    detail: { annotated: [...annotated] },
+    detail: { annotated: [...annotated], concluded: end.status === 'completed' },
   });
   return null;
 }

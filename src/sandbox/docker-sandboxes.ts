@@ -10,6 +10,7 @@ import {
   type SandboxUser,
   workspaceInContainer,
 } from './container-spec.ts';
+import { cpuTime } from './cpu-time.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import { harvestWorkspace } from './harvest.ts';
 import type { HarvestEntry, RunResult, Sandbox, Sandboxes, SandboxRequest } from './port.ts';
@@ -84,7 +85,12 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       return await harvestWorkspace({ workspace, snapshot: request.snapshot }, abort);
     };
     const byEngine = (run: EngineRun) => runByEngine(engine, container.id, run);
-    return sandboxOf(container, request, { harvest, byEngine, discard: () => discard(name, workspace) });
+    return sandboxOf(container, request, {
+      harvest,
+      byEngine,
+      cpuMs: () => cpuTime(docker, container.id),
+      discard: () => discard(name, workspace),
+    });
   }
 
   const sandboxes: Sandboxes = {
@@ -116,6 +122,7 @@ function sandboxOf(
   ends: {
     readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
     readonly byEngine: (run: EngineRun) => Promise<RunResult>;
+    readonly cpuMs: () => Promise<number | null>;
     readonly discard: () => Promise<void>;
   },
 ): Sandbox {
@@ -157,6 +164,7 @@ function sandboxOf(
         env,
         maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
       }),
+    cpuMs: ends.cpuMs,
     async write(path, content, { executable = null, signal }) {
       await client.call({ op: 'write', path, content, executable }, signal, lookupDeadlineMs);
     },

@@ -28,6 +28,11 @@ export interface Sandbox {
     argv: readonly string[],
     options: CallOptions & Pick<RunOptions, 'cwd' | 'env' | 'wallMs' | 'maxBuffer'>,
   ): Promise<RunResult>;
+  /**
+   * CPU time that everything in the container has used so far, ms. Null: the engine does not say. Asked of the
+   * engine: nothing in the sandbox can tell it otherwise. Never rejects.
+   */
+  cpuMs(): Promise<number | null>;
   /** Writes a whole file, making its directories; `executable` null keeps the mode of a file that is there. */
   write(path: string, content: string, options: CallOptions & { executable?: boolean | null }): Promise<void>;
   /**

@@ -1,8 +1,13 @@
-import type { Timing } from '../config/operator-config.ts';
+import type { Limits, Timing } from '../config/operator-config.ts';
 import type { Sandboxes } from '../sandbox/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Queue } from './port.ts';
+
+/** Between two tries to conclude a check run whose task is finished, milliseconds. */
+const orphanMs = 5 * 60_000;
+/** Leases after which a worker without a sign of life is forgotten; it counts as dead after one. */
+const forgetLeases = 20;
 
 /**
  * Holds the rows against the queue: whatever the rows say is due is enqueued again (asking twice changes
@@ -10,12 +15,13 @@ import type { Queue } from './port.ts';
  * time does it, by a lock.
  */
 export function createReconciler(deps: {
-  store: Pick<Store, 'due' | 'tasks' | 'tryLock'>;
+  store: Pick<Store, 'due' | 'tasks' | 'workers' | 'tryLock'>;
   queue: Queue;
   timing: Timing;
+  limits: Pick<Limits, 'task_seconds'>;
   log: Logger;
 }): () => Promise<void> {
-  const { store, queue, timing, log } = deps;
+  const { store, queue, timing, limits, log } = deps;
   // Younger rows are about to be enqueued by whoever wrote them.
   const graceMs = timing.reconcile_ms;
   return async () => {
@@ -25,6 +31,11 @@ export function createReconciler(deps: {
         log.warn({ task: id }, 'a worker gave no sign of life: its attempt is lost');
         await queue.enqueue('advance', id);
       }
+      for (const id of await store.due.endOverdue(limits.task_seconds * 1000)) {
+        log.warn({ task: id }, 'a task ran into its time limit: it ends with what it has');
+        await queue.enqueue('advance', id);
+      }
+      await store.workers.forget(forgetLeases * timing.lease_ms);
       await store.tasks.releaseDue();
       for (const { id, priority } of await store.due.tasks('planning'))
         await queue.enqueue('plan', id, { priority });
@@ -32,6 +43,10 @@ export function createReconciler(deps: {
         await queue.enqueue('advance', id, { priority });
       for (const { id, priority } of await store.due.tasks('publishing'))
         await queue.enqueue('publish', id, { priority });
+      for (const { id, priority } of await store.due.checkRuns(orphanMs)) {
+        log.warn({ task: id }, 'a check run was left open: it is concluded');
+        await queue.enqueue('publish', id, { priority });
+      }
       for (const { id, repositoryId, priority } of await store.due.attempts(graceMs))
         await queue.enqueueRun(id, repositoryId, { priority });
     });

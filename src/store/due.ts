@@ -1,7 +1,8 @@
 import { and, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import type { DueWork } from './port.ts';
-import { attempts, deliveries, subtasks, tasks, usage } from './schema.ts';
+import { attempts, deliveries, publications, subtasks, tasks, usage } from './schema.ts';
+import { endOverdueTasks } from './task-limit.ts';
 
 /** What the rows say is due. The queue is only a faster way to learn it. */
 export function createDueWork(db: Database): DueWork {
@@ -38,7 +39,25 @@ export function createDueWork(db: Database): DueWork {
         .from(attempts)
         .innerJoin(tasks, eq(tasks.id, attempts.taskId))
         .where(and(eq(attempts.status, 'queued'), lt(attempts.queuedAt, ago(olderThanMs))))
-        .orderBy(attempts.queuedAt),
+        .orderBy(attempts.queuedAt)
+        // Wake-ups are all alike, and each worker that is woken goes on by itself.
+        .limit(50),
+
+    endOverdue: (limitMs) => endOverdueTasks(db, limitMs),
+
+    checkRuns: async (olderThanMs) => {
+      const { rows } = await db.execute<{ id: string; priority: number }>(sql`
+        select t.id, t.priority from ${publications} p join ${tasks} t on t.id = p.task_id
+         where p.kind = 'check_run' and p.detail->>'concluded' is distinct from 'true'
+           and p.github_id is not null and p.status <> 'failed' and p.sent_at < ${ago(olderThanMs)}
+           and t.phase = 'finished'
+           and not exists (
+             select 1 from ${tasks} other
+              where other.repository_id = t.repository_id and other.head_sha = t.head_sha
+                and other.kind = 'review' and other.phase <> 'finished')
+         order by p.sent_at limit 100`);
+      return rows;
+    },
 
     loseAttempts: async (leaseMs) => {
       const stale = await db

@@ -34,7 +34,7 @@ export async function failRow(tx: Executor, id: string, failure: Failure, now: D
       ...{ deaths, verificationReruns, conflictReruns, attempts: await triesOf(tx, id) },
     },
   });
-  await skipBeneath(tx, { id, row: row.row, code: failure.code }, now);
+  await skipBeneath(tx, { id, row: row.row, title, code: failure.code }, now);
 }
 
 /** Its attempts with what they left. */
@@ -71,6 +71,7 @@ async function triesOf(tx: Executor, id: string) {
 interface Over {
   readonly id: string;
   readonly row: number;
+  readonly title: string;
   readonly code: Failure['code'];
 }
 
@@ -80,7 +81,12 @@ async function skipBeneath(tx: Executor, failed: Over, now: Date): Promise<void>
     const ids = over.map(({ id }) => id);
     await meet(tx, ids, 'end');
     const beneath = await tx
-      .select({ id: subtasks.id, row: subtasks.row, dependsOn: dependencies.dependsOn })
+      .select({
+        id: subtasks.id,
+        row: subtasks.row,
+        title: subtasks.title,
+        dependsOn: dependencies.dependsOn,
+      })
       .from(dependencies)
       .innerJoin(subtasks, eq(subtasks.id, dependencies.subtaskId))
       .where(
@@ -88,15 +94,15 @@ async function skipBeneath(tx: Executor, failed: Over, now: Date): Promise<void>
       )
       .orderBy(asc(subtasks.row), asc(dependencies.dependsOn));
     const skipped = new Map<string, Over>();
-    for (const { id, row, dependsOn } of beneath) {
+    for (const { id, row, title, dependsOn } of beneath) {
       const cause = over.find((other) => other.id === dependsOn) ?? failed;
       if (skipped.has(id)) continue;
-      const detail = `row ${cause.row + 1}, which it depends on, did not succeed`;
+      const detail = `row ${cause.row + 1} (${JSON.stringify(cause.title)}), which it depends on, did not succeed`;
       await tx
         .update(subtasks)
         .set({ status: 'skipped', failure: { code: cause.code, detail }, finishedAt: now })
         .where(eq(subtasks.id, id));
-      skipped.set(id, { id, row, code: cause.code });
+      skipped.set(id, { id, row, title, code: cause.code });
     }
     over = [...skipped.values()];
   }

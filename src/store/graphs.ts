@@ -4,8 +4,8 @@ import type { Database } from './database.ts';
 import type { Graphs } from './port.ts';
 import { readEnded, readReady } from './read-graph.ts';
 import { dependencies } from './schema.ts';
+import { lockRunning, settle } from './settle.ts';
 import { startRows } from './start-rows.ts';
-import { lockRunning, settle } from './tasks.ts';
 
 /** Reads the open ends of a graph and applies what the scheduler decides, in one transaction. */
 export function createGraphs(db: Database): Graphs {

@@ -21,6 +21,7 @@ import type {
   findings,
   patches,
   publications,
+  resultIndex,
   subtasks,
   tasks,
   triages,
@@ -38,6 +39,7 @@ export type Artifact = typeof artifacts.$inferSelect;
 export type PatchRow = typeof patches.$inferSelect;
 export type CandidateRow = typeof candidates.$inferSelect;
 export type TriageRow = typeof triages.$inferSelect;
+export type IndexedResult = typeof resultIndex.$inferSelect;
 
 export interface Store {
   readonly deliveries: Deliveries;
@@ -51,6 +53,7 @@ export interface Store {
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
+  readonly resultIndex: ResultIndex;
   readonly audit: Audit;
   readonly deadLetters: DeadLetters;
   readonly due: DueWork;
@@ -337,6 +340,15 @@ export interface Verifications {
   put(key: string, report: VerificationReport): Promise<void>;
 }
 
+/** Verified patches by what they were made from; see domain/result-key.ts. */
+export interface ResultIndex {
+  get(key: string): Promise<IndexedResult | null>;
+  /** Those of a family that were there before, newest first; at most 50. */
+  family(family: string, before: Date): Promise<IndexedResult[]>;
+  /** Takes the place of what the key had. */
+  put(result: Omit<IndexedResult, 'createdAt'>): Promise<void>;
+}
+
 export type DeadLetter = typeof deadLetters.$inferSelect;
 export type LetterAttempt = Attempt & { readonly artifacts: readonly Artifact[] };
 
@@ -368,7 +380,14 @@ export interface DueWork {
   deliveries(olderThanMs: number): Promise<string[]>;
   /** Ids of tasks in that phase, with their priority. Those in `publishing` only once their pause is over. */
   tasks(phase: 'planning' | 'running' | 'publishing'): Promise<{ id: string; priority: number }[]>;
-  /** Queued attempts, with what is needed to enqueue them. */
+  /**
+   * Tasks over their time limit end with what they have: what is open in them fails as `task_limit`. Returns those
+   * that changed.
+   */
+  endOverdue(limitMs: number): Promise<string[]>;
+  /** Finished tasks whose check run was never concluded, and not tried again for that long. */
+  checkRuns(olderThanMs: number): Promise<{ id: string; priority: number }[]>;
+  /** Attempts that wait, as many as it makes sense to wake workers for. */
   attempts(olderThanMs: number): Promise<{ id: string; repositoryId: number; priority: number }[]>;
   /**
    * Marks running attempts without a sign of life for `leaseMs` as lost, and settles what they had reserved as spent;

@@ -13,23 +13,34 @@ export async function readCulprits(tx: Executor, leftOut: readonly LeftOut[]): P
     .select({
       id: subtasks.id,
       status: subtasks.status,
+      waitsFor: subtasks.waitsFor,
       verificationReruns: subtasks.verificationReruns,
       conflictReruns: subtasks.conflictReruns,
     })
     .from(subtasks)
     .where(inArray(subtasks.id, ids));
   const culprits: Culprit[] = [];
-  for (const row of rows) {
+  for (const { waitsFor, ...row } of rows) {
     const above = await reach(tx, row.id, 'above');
     const below = await reach(tx, row.id, 'below');
     culprits.push({
       ...row,
       above: above.map(({ id }) => id),
       below: below.map(({ id }) => id),
-      blocked: [...above, ...below].some(({ kind, status }) => kind === 'agent' && isOpen(status)),
+      blocked:
+        [...above, ...below].some(({ kind, status }) => kind === 'agent' && isOpen(status)) ||
+        (waitsFor === 'success' && above.some(({ direct, status }) => direct && status !== 'succeeded')),
     });
   }
   return culprits;
+}
+
+interface Reached extends Record<string, unknown> {
+  readonly id: string;
+  readonly kind: string;
+  readonly status: SubtaskStatus;
+  /** Not through others alone. */
+  readonly direct: boolean;
 }
 
 /** Rows that one depends on, or that depend on it, directly or through others. */
@@ -38,13 +49,14 @@ async function reach(tx: Executor, id: string, where: 'above' | 'below') {
     where === 'above'
       ? [dependencies.subtaskId, dependencies.dependsOn]
       : [dependencies.dependsOn, dependencies.subtaskId];
-  const { rows } = await tx.execute<{ id: string; kind: string; status: SubtaskStatus }>(sql`
+  const { rows } = await tx.execute<Reached>(sql`
     with recursive reached as (
       select ${to} as row_id from ${dependencies} where ${from} = ${id}
       union
       select ${to} from ${dependencies} join reached on ${from} = reached.row_id
     )
-    select ${subtasks.id} as id, ${subtasks.kind} as kind, ${subtasks.status} as status
+    select ${subtasks.id} as id, ${subtasks.kind} as kind, ${subtasks.status} as status,
+      exists (select 1 from ${dependencies} where ${from} = ${id} and ${to} = ${subtasks.id}) as direct
     from ${subtasks} join reached on ${subtasks.id} = reached.row_id`);
   return rows;
 }

@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import type { DeadLetter, Task } from './port.ts';
 import { deliveries, publications, subtasks, tasks } from './schema.ts';
+import { publishAtOnce } from './settle.ts';
 
 /** Puts what failed for good back to where it is due again; the reconciler finds it. Null: done, else why not. */
 export async function revive(tx: Executor, letter: DeadLetter): Promise<string | null> {
@@ -24,7 +25,6 @@ export async function revive(tx: Executor, letter: DeadLetter): Promise<string |
 }
 
 const beginning = { outcome: null, failure: null, settledAt: null, finishedAt: null } as const;
-const publishAtOnce = { publishTries: 0, publishAfter: null } as const;
 
 async function receiveAgain(tx: Executor, id: string): Promise<string | null> {
   const rows = await tx

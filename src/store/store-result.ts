@@ -5,6 +5,9 @@ import type { Executor } from './database.ts';
 import type { AttemptResult } from './port.ts';
 import { candidates, findings, patches, triages } from './schema.ts';
 
+/** A statement takes 65,535 parameters, a finding some 17 of them; a linter may have thousands. */
+const rowsAtOnce = 500;
+
 /**
  * Stores the parts of a result, inside the transaction that accepts it. They take the place of what an earlier run of
  * the subtask gave.
@@ -19,17 +22,17 @@ export async function storeResult(
   await tx.delete(findings).where(eq(findings.subtaskId, ids.subtaskId));
   await tx.delete(patches).where(eq(patches.subtaskId, ids.subtaskId));
   await tx.delete(triages).where(eq(triages.subtaskId, ids.subtaskId));
-  if (found.length > 0)
-    await tx.insert(findings).values(
-      found.map((finding, position) => ({
-        ...finding,
-        ...ids,
-        id: randomUUID(),
-        position,
-        agent,
-        fingerprint: fingerprint(finding),
-      })),
-    );
+  const rows = found.map((finding, position) => ({
+    ...finding,
+    ...ids,
+    id: randomUUID(),
+    position,
+    agent,
+    fingerprint: fingerprint(finding),
+  }));
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    await tx.insert(findings).values(rows.slice(from, from + rowsAtOnce));
+  }
   if (patch !== undefined) await tx.insert(patches).values({ ...ids, ...patch });
   if (triage !== undefined) await tx.insert(triages).values({ ...ids, triage });
   if (candidate !== undefined)

@@ -12,6 +12,7 @@ import { createGraphs } from './graphs.ts';
 import { underLock } from './locks.ts';
 import type { Store } from './port.ts';
 import { createPublications } from './publications.ts';
+import { createResultIndex } from './result-index.ts';
 import { createTasks } from './tasks.ts';
 import { createVerifications } from './verifications.ts';
 import { createViews } from './views.ts';
@@ -37,6 +38,7 @@ export function createStore(
     figures: createFigures(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
+    resultIndex: createResultIndex(db),
     ledger: createBudgetLedger(db, options.taskTokens),
     audit: createAudit(db),
     deadLetters: createDeadLetters(db),

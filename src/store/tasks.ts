@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { and, asc, desc, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, isNull, lte, or, sql } from 'drizzle-orm';
 import { remainingPaths } from '../domain/remaining-path.ts';
 import type { Database, Executor } from './database.ts';
 import { bury } from './dead-letters.ts';
 import { gatherIssue } from './gather-issue.ts';
-import type { Task, Tasks } from './port.ts';
-import { attempts, candidates, dependencies, subtasks, tasks } from './schema.ts';
-
-/** What is to be published changed: failures of before say nothing about it. */
-const publishAtOnce = { publishTries: 0, publishAfter: null };
+import type { Tasks } from './port.ts';
+import { candidates, dependencies, subtasks, tasks } from './schema.ts';
+import { publishAtOnce, settle } from './settle.ts';
 
 /** Tasks and their plans. Every transition is one transaction. */
 export function createTasks(db: Database): Tasks {
@@ -101,29 +99,28 @@ export function createTasks(db: Database): Tasks {
         const ids = plan.rows.map(() => randomUUID());
         if (ids.length === 0) return true;
         const paths = remainingPaths(plan.rows);
-        await tx.insert(subtasks).values(
-          plan.rows.map((row, index) => ({
-            id: ids[index] ?? randomUUID(),
-            taskId: id,
-            row: index,
-            kind: row.kind ?? 'agent',
-            waitsFor: row.waitsFor ?? 'success',
-            issue: row.issue ?? null,
-            title: row.title,
-            agent: row.agent,
-            matrix: row.matrix,
-            complexity: row.complexity,
-            path: paths[index] ?? row.complexity,
-            weight: row.weight ?? 1,
-            fallbacks: [...(row.fallbacks ?? [])],
-            unmet: row.dependsOn.length,
-            ...never,
-          })),
-        );
+        const rows = plan.rows.map((row, index) => ({
+          id: ids[index] ?? randomUUID(),
+          taskId: id,
+          row: index,
+          kind: row.kind ?? 'agent',
+          waitsFor: row.waitsFor ?? 'success',
+          issue: row.issue ?? null,
+          title: row.title,
+          agent: row.agent,
+          matrix: row.matrix,
+          complexity: row.complexity,
+          path: paths[index] ?? row.complexity,
+          weight: row.weight ?? 1,
+          fallbacks: [...(row.fallbacks ?? [])],
+          unmet: row.dependsOn.length,
+          ...never,
+        }));
+        for (const part of inParts(rows)) await tx.insert(subtasks).values(part);
         const edges = plan.rows.flatMap((row, index) =>
           row.dependsOn.map((on) => ({ subtaskId: ids[index] ?? '', dependsOn: ids[on] ?? '' })),
         );
-        if (edges.length > 0) await tx.insert(dependencies).values(edges);
+        for (const part of inParts(edges)) await tx.insert(dependencies).values(part);
         return true;
       }),
 
@@ -196,6 +193,13 @@ export function createTasks(db: Database): Tasks {
   };
 }
 
+/** A statement takes at most 65,535 values. */
+function inParts<T>(rows: readonly T[], most = 1000): T[][] {
+  return Array.from({ length: Math.ceil(rows.length / most) }, (_, part) =>
+    rows.slice(part * most, (part + 1) * most),
+  );
+}
+
 async function supersede(tx: Executor, repositoryId: number, number: number): Promise<string[]> {
   const open = await tx
     .select({ id: tasks.id })
@@ -211,62 +215,4 @@ async function supersede(tx: Executor, repositoryId: number, number: number): Pr
   const superseded: string[] = [];
   for (const { id } of open) if (await settle(tx, id, 'superseded', null)) superseded.push(id);
   return superseded;
-}
-
-/**
- * Ends an open task inside a transaction: whatever is open below it is cancelled with it. False when it was
- * settled already. Takes the task row first, as every transaction on a task does.
- */
-export async function settle(
-  tx: Executor,
-  id: string,
-  outcome: NonNullable<Task['outcome']>,
-  failure: Task['failure'],
-): Promise<boolean> {
-  const [task] = await tx
-    .update(tasks)
-    .set({
-      phase: 'publishing',
-      outcome,
-      failure,
-      settledAt: new Date(),
-      updatedAt: new Date(),
-      ...publishAtOnce,
-    })
-    .where(and(eq(tasks.id, id), inArray(tasks.phase, ['held', 'planning', 'running'])))
-    .returning({ id: tasks.id });
-  if (task === undefined) return false;
-  const now = new Date();
-  // A result that was accepted counts, be the graph not yet advanced.
-  await tx
-    .update(subtasks)
-    .set({ status: 'succeeded', finishedAt: now })
-    .where(
-      and(
-        eq(subtasks.taskId, id),
-        eq(subtasks.status, 'running'),
-        sql`'succeeded' = (
-          select ${attempts.status} from ${attempts} where ${attempts.subtaskId} = ${subtasks.id}
-          order by ${attempts.number} desc limit 1)`,
-      ),
-    );
-  await tx
-    .update(subtasks)
-    .set({ status: 'cancelled', finishedAt: now })
-    .where(and(eq(subtasks.taskId, id), inArray(subtasks.status, ['waiting', 'running'])));
-  await tx
-    .update(attempts)
-    .set({ status: 'cancelled', finishedAt: now })
-    .where(and(eq(attempts.taskId, id), inArray(attempts.status, ['queued', 'running'])));
-  return true;
-}
-
-/** Locks the task row for the length of the transaction; null when there is none, or it is not `running`. */
-export async function lockRunning(tx: Executor, id: string): Promise<Task | null> {
-  const [task] = await tx
-    .select()
-    .from(tasks)
-    .where(and(eq(tasks.id, id), ne(tasks.phase, 'finished')))
-    .for('update');
-  return task?.phase === 'running' ? task : null;
 }

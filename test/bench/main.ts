@@ -7,11 +7,15 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { engine } from './engine.ts';
 import { fanOut } from './fan-out.ts';
+import { merge } from './merge.ts';
+import { realCode } from './real-code.ts';
 import type { Bench } from './result.ts';
 
 const benches: Readonly<Record<string, Bench>> = {
   engine,
   fanout: fanOut,
+  merge,
+  realcode: realCode,
 };
 
 process.exitCode = await main(process.argv.slice(2));

@@ -42,6 +42,7 @@ export async function createLocalSandbox(
         signal,
       ),
     runByEngine: () => Promise.reject(new Error('there is no engine')),
+    cpuMs: async () => null,
     async write(path, content, { executable = null }) {
       await writeWhole(workspace, { op: 'write', path, content, executable });
     },

@@ -292,6 +292,7 @@ CREATE INDEX "dead_letters_task" ON "dead_letters" USING btree ("task_id");--> s
 CREATE INDEX "audit_at" ON "audit" USING btree ("at");--> statement-breakpoint
 CREATE INDEX "deliveries_due" ON "deliveries" USING btree ("received_at") WHERE "deliveries"."status" = 'received';--> statement-breakpoint
 CREATE INDEX "publications_task" ON "publications" USING btree ("task_id");--> statement-breakpoint
+CREATE INDEX "publications_open_checks" ON "publications" USING btree ("sent_at") WHERE "publications"."kind" = 'check_run' and "publications"."detail"->>'concluded' is distinct from 'true';--> statement-breakpoint
 CREATE INDEX "result_index_family" ON "result_index" USING btree ("family","created_at");--> statement-breakpoint
 CREATE INDEX "findings_task" ON "findings" USING btree ("task_id");--> statement-breakpoint
 CREATE INDEX "dependencies_on" ON "dependencies" USING btree ("depends_on");--> statement-breakpoint

@@ -1,3 +1,4 @@
+import { sql } from 'drizzle-orm';
 import { index, jsonb, pgTable, text, uuid } from 'drizzle-orm/pg-core';
 import type { Failure } from '../../domain/failure.ts';
 import { at, big } from './columns.ts';
@@ -26,5 +27,10 @@ export const publications = pgTable(
     sentAt: at('sent_at'),
     createdAt: at('created_at').notNull().defaultNow(),
   },
-  (t) => [index('publications_task').on(t.taskId)],
+  (t) => [
+    index('publications_task').on(t.taskId),
+    index('publications_open_checks')
+      .on(t.sentAt)
+      .where(sql`${t.kind} = 'check_run' and ${t.detail}->>'concluded' is distinct from 'true'`),
+  ],
 );

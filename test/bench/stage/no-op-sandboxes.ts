@@ -36,6 +36,7 @@ function createNoOpSandbox(): Sandbox {
     search: async () => ({ matches: [], truncated: false }),
     run: async () => ran,
     runByEngine: async () => ran,
+    cpuMs: async () => null,
     write: async () => {},
     edit: async () => ({ edited: true, line: 1, explanation: '' }),
     remove: async () => {},

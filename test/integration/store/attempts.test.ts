@@ -63,6 +63,21 @@ describe('attempts', () => {
     expect(view?.attempts).toMatchObject([{ status: 'succeeded', containerId: 'c1', turns: 3, epoch: 1 }]);
   });
 
+  it('stores as many findings as a linter may have', async () => {
+    const { task, attemptId } = await startedTask();
+    const claimed = await store.attempts.claim(attemptId, 'w1');
+    if (claimed === null) throw new Error('not claimed');
+    const findings = Array.from({ length: 9000 }, (_, index) =>
+      newFinding({ startLine: index + 1, endLine: index + 1 }),
+    );
+    expect(await store.attempts.succeed(claimed.claim, { ...success, findings })).toBe(true);
+    const stored = (await store.views.task(task.id))?.findings.map(({ position, startLine }) => [
+      position,
+      startLine,
+    ]);
+    expect(stored).toEqual(findings.map(({ startLine }, position) => [position, startLine]));
+  });
+
   it('takes no claim over, however old its last sign of life: it is lost first, and that counts', async () => {
     const { task, attemptId } = await startedTask();
     const claimed = await store.attempts.claim(attemptId, 'w1');

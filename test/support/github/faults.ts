@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { JournalEntry } from './journal.ts';
 import { Refusal } from './router.ts';
 
@@ -31,6 +32,10 @@ export interface Faults {
   failNext(pattern: string | RegExp, status: number, options?: FailureOptions): void;
   /** The next n writes meet the secondary rate limit. */
   limitWrites(n: number, options?: { readonly status?: 403 | 429; readonly retryAfter?: number }): void;
+  /** Every answer takes so much longer, milliseconds. */
+  slow(ms: number): void;
+  /** For the server: the time that an answer takes. */
+  pause(): Promise<void>;
   /** For the server: a failure due before the request is handled is thrown, one due after is returned. */
   before(route: string, write: boolean): Refusal | null;
   /** For the server: true where the answer must not be sent. */
@@ -50,6 +55,7 @@ export function createFaults(): Faults {
   let written = 0;
   let armed: { at: number; action: 'hold' | 'drop' } | null = null;
   let holding: JournalEntry | null = null;
+  let slowMs = 0;
   let limited = { left: 0, status: 403, retryAfter: 1 };
 
   return {
@@ -79,6 +85,12 @@ export function createFaults(): Faults {
     },
     limitWrites(n, { status = 403, retryAfter = 1 } = {}) {
       limited = { left: n, status, retryAfter };
+    },
+    slow(ms) {
+      slowMs = ms;
+    },
+    async pause() {
+      if (slowMs > 0) await delay(slowMs);
     },
     before(route, write) {
       if (write && limited.left > 0) {

@@ -58,6 +58,7 @@ export async function serveApi(
     }
     if (caller instanceof Refusal) throw caller;
     if (parsed instanceof Refusal) throw parsed;
+    await faults.pause();
     const late = faults.before(route, write);
     const query = Object.fromEntries(new URL(target, state.url).searchParams);
     const { params } = match;

@@ -11,6 +11,8 @@ export interface History {
   readonly parallel: number;
   /** After the last of them everything succeeds. */
   readonly events: readonly Event[];
+  /** What the candidates leave out, one after the other: a bit for each patch. After the last of them nothing. */
+  readonly leftOut: readonly number[];
 }
 
 export interface Event {
@@ -22,7 +24,7 @@ export interface Event {
 }
 
 const kinds = [
-  ...['succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'ask_for_rows', 'leave_out', 'leave_out'],
+  ...['succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'ask_for_rows'],
   ...['transient', 'too_big', 'time_out', 'verification', 'verification', 'conflict', 'permanent', 'budget'],
   ...['die', 'release', 'late', 'foreign', 'twice', 'cancel'],
 ] as const;
@@ -56,7 +58,8 @@ export function histories(size: {
     plan: plans(size.minRows ?? 0, size.maxRows),
     limits,
     parallel: fc.integer({ min: 1, max: 6 }),
-    events: fc.array(event, { maxLength: size.maxEvents }),
+    events: fc.array(event, { maxLength: size.maxEvents, size: 'max' }),
+    leftOut: fc.array(fc.nat(0xffff), { maxLength: size.maxEvents === 0 ? 0 : 12, size: 'max' }),
   });
 }
 

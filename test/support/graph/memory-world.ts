@@ -46,7 +46,8 @@ export const openMemoryWorld: OpenWorld = async (plan, limits, parallel) => {
   let now = 0;
 
   const rowOf = (id: string): Row => {
-    const row = rows.find((other) => other.id === id);
+    // Ids are `r` and the number of the row.
+    const row = rows[Number(id.slice(1))];
     if (row === undefined) throw new Error(`no row ${id}`);
     return row;
   };
@@ -71,12 +72,14 @@ export const openMemoryWorld: OpenWorld = async (plan, limits, parallel) => {
     return [...reached];
   };
   const culpritOf = (id: string): Culprit => {
-    const { status, verificationReruns, conflictReruns } = rowOf(id);
+    const { status, waitsFor, verificationReruns, conflictReruns } = rowOf(id);
     const up = reach(id, above);
     const down = reach(id, (from) => beneath(from).map((row) => row.id));
-    const blocked = [...up, ...down].some(
+    const busy = [...up, ...down].some(
       (other) => rowOf(other).kind === 'agent' && isOpen(rowOf(other).status),
     );
+    const broken = waitsFor === 'success' && [...above(id)].some((on) => rowOf(on).status !== 'succeeded');
+    const blocked = busy || broken;
     return { id, status, verificationReruns, conflictReruns, above: up, below: down, blocked };
   };
 

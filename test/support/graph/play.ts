@@ -9,9 +9,9 @@ import type { GraphWorld, OpenWorld, Snapshot, SnapshotRow, TestClaim, TestResul
 /** Plays a history to its end and holds every state on the way against what must always be true. */
 export async function play(open: OpenWorld, history: History): Promise<Snapshot> {
   const { plan, limits, parallel, events } = history;
+  const leftOut = history.leftOut.values();
   const world = await open(plan, limits, parallel);
   const claims: TestClaim[] = [];
-  /** Attempts whose result was accepted. */
   const accepted = new Set<string>();
   let state = await world.snapshot();
   const advance = async () => {
@@ -32,7 +32,7 @@ export async function play(open: OpenWorld, history: History): Promise<Snapshot>
     if (event.kind === 'cancel') await world.cancel();
     // Either rows ended that the scheduler has not seen, or all that is left pauses.
     else if (idle) await world.elapse();
-    else await happen(world, state, event, claims, accepted);
+    else await happen(world, state, event, { claims, accepted, leftOut });
     state = await world.snapshot();
     if (event.advance || idle) await advance();
   }
@@ -52,12 +52,19 @@ function isStuck({ phase, rows, attempts }: Snapshot): boolean {
   return phase === 'running' && !attempts.some(isLive) && !rows.some(({ pausing }) => pausing);
 }
 
+/** What has been so far, and what is left to come. */
+interface Course {
+  readonly claims: TestClaim[];
+  /** Attempts whose result was accepted. */
+  readonly accepted: Set<string>;
+  readonly leftOut: Iterator<number, undefined>;
+}
+
 async function happen(
   world: GraphWorld,
   state: Snapshot,
   event: Event,
-  claims: TestClaim[],
-  accepted: Set<string>,
+  { claims, accepted, leftOut }: Course,
 ): Promise<void> {
   const live = state.attempts.filter(isLive);
   const attempt = live[event.pick % live.length];
@@ -89,7 +96,7 @@ async function happen(
   } else if (event.kind === 'die') await world.lose(attempt.id);
   else if (event.kind === 'release') await world.release(claim);
   else {
-    const result = resultOf(row, state, event);
+    const result = resultOf(row, state, event, leftOut);
     expect(await world.succeed(claim, result)).toBe(true);
     accepted.add(attempt.id);
     if (event.kind === 'twice') expect(await world.succeed(claim, result)).toBe(false);
@@ -106,8 +113,14 @@ const codes: Partial<Record<Event['kind'], FailureCode>> = {
   budget: 'budget_exhausted',
 };
 
-function resultOf(row: SnapshotRow, state: Snapshot, event: Event): TestResult {
-  if (row.kind === 'integrate') return { requested: [], candidate: candidateOf(row, state, event) };
+function resultOf(
+  row: SnapshotRow,
+  state: Snapshot,
+  event: Event,
+  leftOut: Iterator<number, undefined>,
+): TestResult {
+  if (row.kind === 'integrate')
+    return { requested: [], candidate: candidateOf(row, state, leftOut.next().value ?? 0) };
   if (event.kind !== 'ask_for_rows') return plain;
   const path = (index: number) => files[(event.pick + index) % files.length] ?? '';
   const requested = [0, 1].map(
@@ -119,20 +132,20 @@ function resultOf(row: SnapshotRow, state: Snapshot, event: Event): TestResult {
   return { requested, candidate: null };
 }
 
-/** Leaves out some of what it merges, where the event says so, and always what failed. */
-function candidateOf(row: SnapshotRow, { rows }: Snapshot, { kind, pick }: Event): Candidate {
+/** Leaves out the patches whose bits are set, and always what failed. */
+function candidateOf(row: SnapshotRow, { rows }: Snapshot, bits: number): Candidate {
   const own = rows.filter(
     (other) => other.kind === 'agent' && (row.issue === null || other.issue === row.issue),
   );
   const made = own.filter(({ status }) => status === 'succeeded');
-  const isOut = (index: number) => kind === 'leave_out' && ((pick >> (index % 16)) & 1) === 1;
+  const isOut = (index: number) => ((bits >> (index % 16)) & 1) === 1;
   const merged = made.filter((_, index) => !isOut(index));
-  const against = merged[pick % Math.max(1, merged.length)]?.id ?? null;
+  const against = merged[bits % Math.max(1, merged.length)]?.id ?? null;
   const leftOut = made.flatMap((other, index): LeftOut[] => {
     if (!isOut(index)) return [];
     const out = { subtaskId: other.id, row: other.row, reason: `without ${other.title}` };
     return [
-      (pick + index) % 2 === 0
+      ((bits >> 12) + index) % 3 === 0
         ? { ...out, code: 'verification', against: null }
         : { ...out, code: 'conflict', against },
     ];
@@ -147,7 +160,7 @@ function candidateOf(row: SnapshotRow, { rows }: Snapshot, { kind, pick }: Event
       against: null,
     }));
   return {
-    ...{ targetSha: 'target', commit: merged.length > 0 ? `candidate ${pick}` : null, tree: null },
+    ...{ targetSha: 'target', commit: merged.length > 0 ? `candidate ${bits}` : null, tree: null },
     merged: merged.map((other) => other.row),
     leftOut: [...leftOut, ...failed],
     ...{ verdict: null, checks: [], verifications: 1 },

@@ -22,6 +22,7 @@ function run(call: Call, over: Partial<Parameters<typeof runTool>[1]> = {}) {
     collector: createFindingCollector([], new Map()),
     signal: new AbortController().signal,
     onProgress: () => {},
+    idleMs: 60_000,
     ...over,
   });
 }

@@ -53,6 +53,7 @@ describe('what happened on the way', () => {
         subtaskRow(4, { title: 'flaky', status: 'failed', failure: timeout }),
         subtaskRow(5, { title: 'the API (part 1/2)', parent: id(0), depth: 1 }),
         subtaskRow(6, { title: 'the API (part 2/2)', parent: id(0), depth: 1 }),
+        subtaskRow(7, { title: 'known' }),
       ],
       attempts: [
         attempt(0, 'failed', tooBig),
@@ -61,7 +62,10 @@ describe('what happened on the way', () => {
         attempt(6, 'lost'),
         attempt(6, 'lost'),
         attempt(6, 'lost'),
+        { ...attempt(7, 'succeeded'), turns: 0 },
+        { ...attempt(3, 'succeeded'), turns: 0 },
       ],
+      patches: [patchRow(7, ['a.ts']), patchRow(4, ['b.ts'])],
     };
     expect(history(view, '**On the way**', 5000)).toBe(
       [
@@ -72,14 +76,15 @@ describe('what happened on the way', () => {
         '- **docs**: run again once, since the checks failed with it; run again twice, since it was in conflict with other work (with row 2), on the new base `abcdef012345`.',
         '- **flaky**: tried again 3 times (`model_timeout`).',
         '- **the API (part 2/2)**: its worker died 3 times, and another took over.',
+        '- **known**: taken from the verified result of an earlier run of the same work.',
       ].join('\n'),
     );
-    expect(history({ subtasks: [subtaskRow(0)], attempts: [] }, 'x', 100)).toBe('');
+    expect(history({ subtasks: [subtaskRow(0)], attempts: [], patches: [] }, 'x', 100)).toBe('');
   });
 
   it('fits where there is little room', () => {
     const subtasks = Array.from({ length: 200 }, (_, row) => subtaskRow(row, { conflictReruns: 1 }));
-    const text = history({ subtasks, attempts: [] }, '### On the way', 1000);
+    const text = history({ subtasks, attempts: [], patches: [] }, '### On the way', 1000);
     expect(text.length).toBeLessThanOrEqual(1000);
     expect(text).toMatch(/\n- and \d+ more rows$/);
   });
