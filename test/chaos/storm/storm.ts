@@ -8,7 +8,7 @@ import { judgePaidTurns } from './paid-turns.ts';
 import { problemsOf } from './problems.ts';
 import { createRandom, type Random } from './random.ts';
 import { figuresOf, type StormReport } from './result.ts';
-import { type Outage, type Step, scheduleStorm } from './schedule.ts';
+import { type Away, type Outage, type Step, scheduleStorm } from './schedule.ts';
 import { type AskedTask, askFor, type StormTask, stormTasks } from './tasks.ts';
 import { leaseMs, openStorm, type StormWorld } from './world.ts';
 
