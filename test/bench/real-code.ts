@@ -50,7 +50,11 @@ export const realCode: Bench = async (context) => {
   const watch = watchProcesses(working, sampleMs);
   const began = performance.now();
   for (const open of pulls) await open();
-  await stage.until('the reviews are finished', finishedReviews(stage, bases.length, say), limitMs);
+  await stage.until(
+    'the reviews are finished',
+    finishedReviews(stage, pulls.length * kinds.length, say),
+    limitMs,
+  );
   const wallMs = Math.round(performance.now() - began);
   const series = watch.stop();
   const attempts = await readAttempts(stage);
@@ -73,7 +77,10 @@ export const realCode: Bench = async (context) => {
   return { json, text: render(json) };
 };
 
-/** A repository with that code; gives what opens the pull request that changes it. */
+/**
+ * A repository with that code; gives what opens the pull requests that change it, one for each kind: a shard is cut
+ * from the files of one pull request, and each agent that has files in it makes a subtask.
+ */
 async function prepare(stage: Stage, base: CodeBase): Promise<() => Promise<void>> {
   const chosen = chooseFiles(base, subtasks, filesEach);
   const fullName = `tea/${base.name}`;
@@ -91,12 +98,14 @@ async function prepare(stage: Stage, base: CodeBase): Promise<() => Promise<void
     fullName,
     files: { ...Object.fromEntries(base.files), '.github/patchfleet.yml': stringify(config) },
   });
-  const changed = Object.values(chosen).flat();
-  const files = Object.fromEntries(
-    changed.map((path) => [path, `${firstLine[base.language]}${base.files.get(path) ?? ''}`]),
-  );
   return async () => {
-    await stage.github.openPullRequest(fullName, { branch: 'look', title: 'Look at it', files });
+    for (const kind of kinds) {
+      const files = Object.fromEntries(
+        chosen[kind].map((path) => [path, `${firstLine[base.language]}${base.files.get(path) ?? ''}`]),
+      );
+      const title = `Look at it: ${kind}`;
+      await stage.github.openPullRequest(fullName, { branch: `look-${kind}`, title, files });
+    }
   };
 }
 
