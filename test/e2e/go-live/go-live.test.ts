@@ -194,10 +194,12 @@ describe('before it goes live', () => {
     expect(await reachable(one, [...hosts.map((host) => `${host}:${port}`), socket])).toEqual([]);
 
     // Both run as one user; each sees its own files alone, and that user sees none of them on the host.
-    await inside(one, 'sh', '-c', 'echo mine > /workspace/private');
-    expect((await inside(one, 'cat', '/workspace/private')).stdout).toBe('mine');
-    expect((await inside(two, 'find', '/', '-name', 'private', '-not', '-path', '/proc/*')).stdout).toBe('');
-    const file = join(first.workspace, 'private');
+    await inside(one, 'sh', '-c', 'echo mine > /workspace/of-one-alone');
+    expect((await inside(one, 'cat', '/workspace/of-one-alone')).stdout).toBe('mine');
+    expect((await inside(two, 'find', '/', '-name', 'of-one-alone', '-not', '-path', '/proc/*')).stdout).toBe(
+      '',
+    );
+    const file = join(first.workspace, 'of-one-alone');
     expect((await inside(two, 'cat', file)).exitCode).not.toBe(0);
     if (process.getuid?.() === 0) {
       const [uid = 0, gid = 0] = second.user.split(':').map(Number);
