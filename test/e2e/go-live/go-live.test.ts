@@ -12,7 +12,7 @@ import { type AskedFix, askFix, fixTasks, readFix, untilFixed } from '../../supp
 import { asUser, inside, outsideOf, reachable } from './direct-access.ts';
 import { agentTimes, openEnds, rowStories } from './figures.ts';
 import { files, hard, small, standing, wide } from './repository.ts';
-import { misbooked } from './spending.ts';
+import { misbooked, usedTokens } from './spending.ts';
 
 /** What is looked at before a fleet goes live: one server, two workers and an embedded database, as shipped. */
 
@@ -241,6 +241,8 @@ describe('before it goes live', () => {
     await until('every figure has settled', settled, { describe: () => JSON.stringify(last) });
     expect(last).toEqual(idle);
 
+    // Two tasks and four attempts at the very least: there is something to compare.
+    expect(usedTokens(world).size).toBeGreaterThan(6);
     expect(await misbooked(world)).toEqual([]);
     await assertStrict(world);
   });
