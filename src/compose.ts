@@ -24,6 +24,7 @@ import { createPlanBounds } from './publishing/plan-bounds.ts';
 import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
+import { createEngineWatch } from './sandbox/engine-watch.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
@@ -109,6 +110,8 @@ export async function compose(
       workspacesDir: join(dataDir, 'workspaces'),
       log,
     });
+  const canRun =
+    standIns.sandboxes === undefined ? createEngineWatch(env.DOCKER_HOST, log) : async () => true;
   const gateway = createModelGateway({
     channels: operator.channels,
     keys: (name) => variables[name],
@@ -149,11 +152,13 @@ export async function compose(
     publish: createPublishJob({ store, publisher, queue, log }),
     dispatch: createDispatch({
       store,
+      canRun,
       worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
       capacity: limits.parallel,
       log,
       run: createAttemptRunner({
         store,
+        canRun,
         queue,
         artifacts,
         timing,

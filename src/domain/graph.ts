@@ -136,7 +136,7 @@ export interface RerunAction {
   readonly id: string;
   readonly cause: 'verification' | 'conflict';
   readonly feedback: string;
-  /** The commit it begins with; null: the task's head with what it builds upon. */
+  /** The commit it begins with, before what it builds upon is added; null: the task's head. */
   readonly base: string | null;
   /** Rows it depends on from now on as well. */
   readonly after: readonly string[];

@@ -20,6 +20,8 @@ export interface DispatchDependencies {
   readonly store: { readonly attempts: Pick<Attempts, 'claimNext'>; readonly workers: Workers };
   /** Runs a claimed attempt to its end. `gone` aborts when its claim is gone, `shutdown` to give it back. */
   readonly run: (work: Work, signals: { gone: AbortSignal; shutdown: AbortSignal }) => Promise<void>;
+  /** Whether attempts can run here now: a worker whose engine is away takes none, rather than fail them all. */
+  readonly canRun: () => Promise<boolean>;
   readonly worker: string;
   /** Weight that runs at once. */
   readonly capacity: number;
@@ -50,7 +52,7 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
   /** One claim at a time: two that see the same room would both fill it. False: nothing was to be had. */
   function takeOne(): Promise<boolean> {
     const next = taking.then(async () => {
-      if (shutdown.signal.aborted || free() <= 0) return false;
+      if (shutdown.signal.aborted || free() <= 0 || !(await deps.canRun())) return false;
       const work = await store.attempts.claimNext(worker, { free: free(), capacity });
       if (work !== null) begin(work);
       return work !== null;

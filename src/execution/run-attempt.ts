@@ -1,5 +1,5 @@
 import type { Timing } from '../config/operator-config.ts';
-import { type Failure, PatchfleetError, toFailure } from '../domain/failure.ts';
+import { type Failure, failureKinds, PatchfleetError, toFailure } from '../domain/failure.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { ArtifactStore, Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -13,6 +13,8 @@ export interface RunDependencies {
   readonly artifacts: ArtifactStore;
   readonly queue: Queue;
   readonly perform: Perform;
+  /** Whether attempts can run here now. What fails while they cannot is given back: it costs the row no retry. */
+  readonly canRun: () => Promise<boolean>;
   readonly timing: Timing;
   readonly log: Logger;
 }
@@ -25,6 +27,10 @@ export function createAttemptRunner(
   deps: RunDependencies,
 ): (work: Work, signals: { readonly gone: AbortSignal; readonly shutdown: AbortSignal }) => Promise<void> {
   const { store, queue, timing } = deps;
+  const giveBack = async ({ claim, task }: Work) => {
+    await store.attempts.release(claim);
+    await queue.enqueueRun(claim.attemptId, task.repositoryId, { priority: task.priority });
+  };
   return async (work, { gone, shutdown }) => {
     const { claim, task, subtask } = work;
     const log = deps.log.child({ task: task.id, attempt: claim.attemptId, row: subtask.row });
@@ -57,12 +63,16 @@ export function createAttemptRunner(
       if (lost.aborted || error instanceof ClaimLost) {
         log.info('attempt stopped: its claim is gone');
       } else if (shutdown.aborted) {
-        await store.attempts.release(claim);
         log.info('attempt given back: the worker shuts down');
-        await queue.enqueueRun(claim.attemptId, task.repositoryId, { priority: task.priority });
+        await giveBack(work);
         return;
       } else {
         const failure = failureOf(error, watch.signal);
+        if (failureKinds[failure.code].class === 'transient' && !(await deps.canRun())) {
+          log.warn({ err: error, code: failure.code }, 'attempt given back: it cannot run here now');
+          await giveBack(work);
+          return;
+        }
         log.warn({ err: error, code: failure.code }, 'attempt failed');
         await store.attempts.fail(claim, failure, await keepLog());
       }

@@ -29,8 +29,9 @@ export function rerunsOf(
       list.map(({ integration: { candidate }, culprit, out, cause, behind }): RerunAction => {
         const above = culprit.above.filter((other) => all.has(other));
         const after = behind === null ? above : [...above, behind];
-        // Behind what is made anew it begins with that, not with the candidate, which lacks it.
-        const base = after.length > 0 ? null : (candidate?.commit ?? candidate?.targetSha ?? null);
+        // On the candidate it finds what the others made; what it builds upon is added to that. After a last conflict
+        // it begins with the head and the patch it collided with.
+        const base = behind === null ? (candidate?.commit ?? candidate?.targetSha ?? null) : null;
         return { type: 'rerun', id: culprit.id, cause, feedback: out.reason, base, after };
       }),
     ]),

@@ -1,4 +1,4 @@
-import { and, eq, inArray, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
 import type { Executor } from './database.ts';
 import type { DeadLetter, Task } from './port.ts';
 import { deliveries, publications, subtasks, tasks } from './schema.ts';
@@ -41,7 +41,18 @@ async function planAgain(tx: Executor, task: Task): Promise<string | null> {
     .update(tasks)
     .set({ ...beginning, ...publishAtOnce, phase: 'planning', planAttempts: 0, updatedAt: new Date() })
     .where(eq(tasks.id, task.id));
+  await reviewAnew(tx, task.id);
   return null;
+}
+
+/** A review that was settled without a word may have something to say now; one that was posted stays the only one. */
+async function reviewAnew(tx: Executor, taskId: string): Promise<void> {
+  await tx
+    .update(publications)
+    .set({ status: 'sending', failure: null, fingerprint: null, detail: {} })
+    .where(
+      and(eq(publications.taskId, taskId), eq(publications.kind, 'review'), isNull(publications.githubId)),
+    );
 }
 
 /**
@@ -86,6 +97,7 @@ async function runAgain(tx: Executor, task: Task, subtaskId: string): Promise<st
         ),
       );
   await recount(tx, task.id);
+  await reviewAnew(tx, task.id);
   await tx
     .update(tasks)
     .set({

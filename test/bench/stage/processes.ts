@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 
 /** What the kernel says of processes. Linux alone. */
 
@@ -26,25 +25,6 @@ export function usageOf(pid: number): Usage | null {
   } catch {
     return null;
   }
-}
-
-/** CPU of all processes with that parent, such as the backends of a Postgres; milliseconds. */
-export async function cpuOfChildren(parent: number): Promise<number> {
-  let sum = 0;
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    try {
-      const ppid = Number(
-        readFileSync(`/proc/${name}/stat`, 'utf8')
-          .replace(/^.*\) /s, '')
-          .split(' ')[1],
-      );
-      if (ppid === parent) sum += usageOf(Number(name))?.cpuMs ?? 0;
-    } catch {
-      // It ended meanwhile.
-    }
-  }
-  return sum;
 }
 
 /** Asks every `everyMs` what those processes use, until it is stopped. */

@@ -4,6 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { execa } from 'execa';
 import { isRunning } from '../../../src/store/processes.ts';
@@ -17,8 +18,8 @@ export interface OwnEngine {
   /** For `DOCKER_HOST`. */
   readonly host: string;
   readonly docker: Docker;
-  /** Stops it, which ends its containers, and starts it again over the same directory. */
-  restart(): Promise<void>;
+  /** Stops it, which ends its containers, and starts it again over the same directory after a while. */
+  restart(awayMs: number): Promise<void>;
   /** Stops it and removes all that it had. */
   stop(): Promise<void>;
 }
@@ -65,8 +66,9 @@ export async function startOwnEngine(image: string): Promise<OwnEngine> {
   return {
     host: `unix://${socket}`,
     docker,
-    async restart() {
+    async restart(awayMs) {
       await daemon?.stop();
+      await delay(awayMs);
       await start();
     },
     stop,

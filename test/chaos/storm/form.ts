@@ -14,6 +14,8 @@ export interface StormForm {
   readonly redisRestarts: number;
   readonly postgresRestarts: number;
   readonly dockerRestarts: number;
+  /** How long Docker is away beside its own stop and start: longer than a row's retries would last. */
+  readonly dockerAwayMs: number;
   /** Time of one model answer, milliseconds. */
   readonly modelMs: number;
   /** For all of it to be over after the last kill, milliseconds. */
@@ -32,6 +34,7 @@ export const fullForm: StormForm = {
   redisRestarts: 2,
   postgresRestarts: 2,
   dockerRestarts: 1,
+  dockerAwayMs: 15_000,
   modelMs: 250,
   settleMs: 900_000,
 };
@@ -47,6 +50,7 @@ export const shortForm: StormForm = {
   redisRestarts: 0,
   postgresRestarts: 1,
   dockerRestarts: 1,
+  dockerAwayMs: 5000,
   settleMs: 180_000,
 };
 

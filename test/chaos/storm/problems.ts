@@ -1,4 +1,4 @@
-import type { Away } from './storm.ts';
+import type { Away } from './schedule.ts';
 import type { Life } from './supervisor.ts';
 import type { StormWorld } from './world.ts';
 

@@ -9,6 +9,13 @@ export type Outage =
   | 'postgres immediate'
   | 'docker restart';
 
+/** When a server was away, milliseconds since the epoch. */
+export interface Away {
+  readonly outage: Outage;
+  readonly from: number;
+  to: number;
+}
+
 /** One kill: the pause before it, and what comes before the pause. */
 export interface Step {
   readonly pauseMs: number;

@@ -8,16 +8,9 @@ import { judgePaidTurns } from './paid-turns.ts';
 import { problemsOf } from './problems.ts';
 import { createRandom, type Random } from './random.ts';
 import { figuresOf, type StormReport } from './result.ts';
-import { type Outage, type Step, scheduleStorm } from './schedule.ts';
+import { type Away, type Outage, type Step, scheduleStorm } from './schedule.ts';
 import { type AskedTask, askFor, type StormTask, stormTasks } from './tasks.ts';
 import { leaseMs, openStorm, type StormWorld } from './world.ts';
-
-/** When a server was away, milliseconds since the epoch. */
-export interface Away {
-  readonly outage: Outage;
-  readonly from: number;
-  to: number;
-}
 
 export interface StormContext {
   readonly seed: number;
@@ -46,7 +39,7 @@ export async function runStorm(form: StormForm, context: StormContext): Promise<
   const world = await openStorm(form, tasks, { random, logsDir: context.logsDir, signal });
   try {
     const started = performance.now();
-    const seen = await blow(world, tasks, steps, { ...context, random: random.fork('kills') });
+    const seen = await blow(world, form, tasks, steps, { ...context, random: random.fork('kills') });
     say(`all ${seen.kills} kills are done; waiting for the rest of the work`);
     const settled = await settle(world, seen.asked, form.settleMs, signal);
     const wallMs = performance.now() - started;
@@ -76,6 +69,7 @@ interface Seen {
 /** Kills, one step after the other, while the work is asked for and servers go away beside. */
 async function blow(
   world: StormWorld,
+  form: StormForm,
   tasks: readonly StormTask[],
   steps: readonly Step[],
   { say, signal, random }: StormContext & { random: Random },
@@ -92,7 +86,7 @@ async function blow(
     for (const outage of due) {
       say(`${outage}, after ${seen.kills} kills`);
       outages.push(
-        takeAway(world, outage, seen.away).catch((error: unknown) => {
+        takeAway(world, outage, seen.away, form.dockerAwayMs).catch((error: unknown) => {
           failed ??= { error };
         }),
       );
@@ -129,12 +123,17 @@ async function untilWorking(world: StormWorld, rowsDone: number, signal: AbortSi
   });
 }
 
-async function takeAway(world: StormWorld, outage: Outage, away: Away[]): Promise<void> {
+async function takeAway(
+  world: StormWorld,
+  outage: Outage,
+  away: Away[],
+  dockerAwayMs: number,
+): Promise<void> {
   const entry: Away = { outage, from: Date.now(), to: Number.POSITIVE_INFINITY };
   away.push(entry);
   if (outage === 'redis flush') await world.redis.flush();
   else if (outage === 'redis restart') await world.redis.restart();
-  else if (outage === 'docker restart') await world.engine?.restart();
+  else if (outage === 'docker restart') await world.engine?.restart(dockerAwayMs);
   else await world.postgres.restart(outage === 'postgres fast' ? 'fast' : 'immediate');
   entry.to = Date.now();
 }

@@ -13,13 +13,17 @@ afterEach(async () => {
 /** A replica that answers with these statuses, one after the other, then 202; null cuts the connection. */
 async function replica(...statuses: (number | null)[]) {
   const seen: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const status = statuses.length > 0 ? (statuses.shift() ?? null) : 202;
     if (status === null) return void response.destroy();
     let text = '';
-    for await (const chunk of request) text += chunk;
-    if (status === 202) seen.push(`${request.url} ${request.headers['x-hub-signature-256']} ${text}`);
-    response.writeHead(status).end();
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    request.on('end', () => {
+      if (status === 202) seen.push(`${request.url} ${request.headers['x-hub-signature-256']} ${text}`);
+      response.writeHead(status).end();
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.push(async () => server.close());

@@ -12,6 +12,7 @@ const settled = async () => {
 function setting(options: {
   readonly capacity: number;
   readonly queued?: readonly { readonly name: string; readonly weight?: number }[];
+  readonly canRun?: () => boolean;
   readonly look?: () => { gone: string[]; waiting: boolean };
 }) {
   const queued = [...(options.queued ?? [])];
@@ -24,6 +25,7 @@ function setting(options: {
     forget: async () => {},
   };
   const dispatch = createDispatch({
+    canRun: async () => options.canRun?.() ?? true,
     worker: 'w',
     capacity: options.capacity,
     log: { warn: () => {}, error: () => {} } as unknown as Parameters<typeof createDispatch>[0]['log'],
@@ -72,6 +74,18 @@ describe('a worker', () => {
     await at.end('b');
     await at.end('c');
     expect(at.running()).toEqual([]);
+  });
+
+  it('takes nothing while nothing can run there, and what has waited once it can', async () => {
+    let engine = false;
+    const look = () => ({ gone: [], waiting: true });
+    const at = setting({ capacity: 2, queued: names('a', 'b', 'c'), canRun: () => engine, look });
+    await at.dispatch.wake(never);
+    await at.dispatch.look();
+    expect(at.running()).toEqual([]);
+    engine = true;
+    await at.dispatch.look();
+    expect(at.running()).toEqual(['a', 'b']);
   });
 
   it('holds its bound however many wake-ups come at once; a wake-up without room waits for it', async () => {

@@ -57,11 +57,11 @@ describe('what a candidate left out', () => {
     ]);
   });
 
-  it('waits for what it builds upon where that runs again too, and begins with it', () => {
+  it('waits for what it builds upon where that runs again too', () => {
     const culprits = [culprit('r1', { below: ['r2'] }), culprit('r2', { above: ['r0', 'r1'] })];
     expect(reruns([out(1, 'verification'), out(2, 'verification')], culprits)).toEqual([
       rerun(1, 'verification', 'candidate'),
-      rerun(2, 'verification', null, ['r1']),
+      rerun(2, 'verification', 'candidate', ['r1']),
     ]);
   });
 
