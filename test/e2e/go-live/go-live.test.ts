@@ -242,7 +242,7 @@ describe('before it goes live', () => {
     expect(last).toEqual(idle);
 
     // Two tasks and four attempts at the very least: there is something to compare.
-    expect(usedTokens(world).size).toBeGreaterThan(6);
+    expect(usedTokens(world).size).toBeGreaterThanOrEqual(6);
     expect(await misbooked(world)).toEqual([]);
     await assertStrict(world);
   });
