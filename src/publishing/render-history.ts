@@ -53,7 +53,7 @@ function splitEvent(row: Subtask, all: readonly Subtask[], attempts: readonly At
 
 function rerunEvents(row: Subtask): string[] {
   const { verificationReruns, conflictReruns, base } = row;
-  const [why = ''] = row.feedback.trim().split('\n');
+  const why = firstOf(row.feedback);
   const last = why === '' ? '' : ` (${said(why, 200)})`;
   const on = base === null ? '' : `, on the new base \`${base.slice(0, 12)}\``;
   const checks =
@@ -67,6 +67,12 @@ function rerunEvents(row: Subtask): string[] {
   const events = [...checks, ...conflict];
   // The reason and the base of the newest run stand at the end.
   return events.map((event, index) => (index === events.length - 1 ? `${event}${last}${on}` : event));
+}
+
+/** The first line of what a row was told; where it announces a list, the list with it. */
+function firstOf(feedback: string): string {
+  const [first = '', ...rest] = feedback.trim().split('\n');
+  return first.endsWith(':') ? `${first} ${rest.join(', ')}` : first;
 }
 
 /** Failures that passed: not the one a row failed with for good, which is told where it is left out. */

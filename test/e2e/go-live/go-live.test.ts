@@ -12,7 +12,7 @@ import { type AskedFix, askFix, fixTasks, readFix, untilFixed } from '../../supp
 import { asUser, inside, outsideOf, reachable } from './direct-access.ts';
 import { agentTimes, openEnds, rowStories } from './figures.ts';
 import { files, hard, small, standing, wide } from './repository.ts';
-import { misbooked } from './spending.ts';
+import { misbooked, usedTokens } from './spending.ts';
 
 /** What is looked at before a fleet goes live: one server, two workers and an embedded database, as shipped. */
 
@@ -194,10 +194,12 @@ describe('before it goes live', () => {
     expect(await reachable(one, [...hosts.map((host) => `${host}:${port}`), socket])).toEqual([]);
 
     // Both run as one user; each sees its own files alone, and that user sees none of them on the host.
-    await inside(one, 'sh', '-c', 'echo mine > /workspace/private');
-    expect((await inside(one, 'cat', '/workspace/private')).stdout).toBe('mine');
-    expect((await inside(two, 'find', '/', '-name', 'private', '-not', '-path', '/proc/*')).stdout).toBe('');
-    const file = join(first.workspace, 'private');
+    await inside(one, 'sh', '-c', 'echo mine > /workspace/of-one-alone');
+    expect((await inside(one, 'cat', '/workspace/of-one-alone')).stdout).toBe('mine');
+    expect((await inside(two, 'find', '/', '-name', 'of-one-alone', '-not', '-path', '/proc/*')).stdout).toBe(
+      '',
+    );
+    const file = join(first.workspace, 'of-one-alone');
     expect((await inside(two, 'cat', file)).exitCode).not.toBe(0);
     if (process.getuid?.() === 0) {
       const [uid = 0, gid = 0] = second.user.split(':').map(Number);
@@ -239,6 +241,8 @@ describe('before it goes live', () => {
     await until('every figure has settled', settled, { describe: () => JSON.stringify(last) });
     expect(last).toEqual(idle);
 
+    // Two tasks and four attempts at the very least: there is something to compare.
+    expect(usedTokens(world).size).toBeGreaterThanOrEqual(6);
     expect(await misbooked(world)).toEqual([]);
     await assertStrict(world);
   });

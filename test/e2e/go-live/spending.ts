@@ -21,7 +21,7 @@ async function bookedTokens(world: World): Promise<Map<string, Spent>> {
 }
 
 /** What the model says it used, by the same names; calls that it did not answer whole are left out. */
-function usedTokens({ model }: World): Map<string, number[]> {
+export function usedTokens({ model }: World): Map<string, number[]> {
   const calls = model.journal().flatMap(({ attempt, body, usage, aborted }) => {
     const prompt = String(body?.messages.find(({ role }) => role === 'user')?.content ?? '');
     const by = attempt === '' ? (/^task: (\S+)$/m.exec(prompt.slice(-1000))?.[1] ?? '') : attempt;

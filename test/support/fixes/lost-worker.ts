@@ -54,11 +54,12 @@ export function attemptsOf(world: World, { number }: AskedFix): Promise<AttemptF
 }
 
 /**
- * Calls that were made again though they were not the last, unfinished word of a lost attempt: turns that were paid
+ * Calls of these attempts that were made again though they were not the last, unfinished word of a lost attempt: turns that were paid
  * twice. Each as `<subtask> <turn>`.
  */
 export function paidTwice(world: World, attempts: readonly AttemptFacts[]): string[] {
-  const calls = agentCalls(world);
+  const own = new Set(attempts.map(({ id }) => id));
+  const calls = agentCalls(world).filter(({ attempt }) => own.has(attempt));
   const lost = new Set(attempts.filter(({ status }) => status === 'lost').map(({ id }) => id));
   const inFlight = new Set([...lost].map((id) => calls.findLast(({ attempt }) => attempt === id)?.number));
   const byTurn = Map.groupBy(calls, ({ subtask, turn }) => `${subtask} ${turn}`);

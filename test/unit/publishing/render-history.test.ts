@@ -37,6 +37,18 @@ const timeout = { code: 'model_timeout', detail: 'slow' } as const;
 const tooBig = { code: 'context_exceeded', detail: '300k' } as const;
 
 describe('what happened on the way', () => {
+  it('names the checks that a row ran again for, not only that there were some', () => {
+    const feedback = 'new failures:\ntest:add adds\ntest:add takes\n';
+    const view = {
+      subtasks: [subtaskRow(0, { title: 'the sum', verificationReruns: 1, feedback })],
+      attempts: [],
+      patches: [],
+    };
+    expect(history(view, '### On the way', 5000)).toBe(
+      '### On the way\n\n- **the sum**: run again once, since the checks failed with it (new failures: test:add adds, test:add takes).',
+    );
+  });
+
   it('names for each row into what it was cut, how often it ran again and why', () => {
     const view = {
       subtasks: [
