@@ -7,7 +7,7 @@ import type { TriggerOf } from './trigger-decision.ts';
 export async function cancelTasks(at: Admitting, trigger: TriggerOf<'commands'>): Promise<Task[]> {
   const { store, queue, delivery } = at;
   // Names the comment, so that a repeated admission knows what it cancelled the first time.
-  const detail = `by ${trigger.actor}, in comment ${trigger.commentId}`;
+  const detail = `${trigger.actor} cancelled it in comment ${trigger.commentId}`;
   const cancelled: Task[] = [];
   for (const task of await store.tasks.ofPull(trigger.repository.id, trigger.issue)) {
     if (task.outcome === null && task.createdAt <= delivery.receivedAt) {

@@ -94,11 +94,16 @@ function headline(view: TaskView, published: readonly Published[], rows: readonl
   const { task } = view;
   const noun = nouns[task.kind];
   if (task.outcome === 'cancelled' || task.outcome === 'superseded')
-    return [`**The ${noun} was cancelled.** Nothing was published.`];
+    return [`**The ${noun} was cancelled.** Nothing was published${why(task.failure)}.`];
   if (task.failure !== null) return [`**The ${noun} failed.**`, explain(task.failure)];
   if (rows.length === 0) return ['**There is nothing to change.**'];
   const lines = published.map((one) => outcomeLine(view, one));
   return lines.length > 0 ? lines : [`**The ${noun} failed: nothing was merged.**`];
+}
+
+/** Who ended it, and how. */
+function why(failure: Failure | null): string {
+  return failure?.code === 'cancelled' ? `: ${safeLine(failure.detail, 200)}` : '';
 }
 
 /** One line about one pull request, or why there is none. */

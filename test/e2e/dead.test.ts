@@ -55,5 +55,5 @@ it('a review that failed for good is tried again by an operator, and its check r
     'src/run.js',
   ]);
   expect(await dead('list')).toBe('nothing failed for good');
-  await assertStrict(world);
+  await assertStrict(world, [expect.stringContaining('Incorrect API key')]);
 });

@@ -219,7 +219,7 @@ describe('the pull request', () => {
     expect(result.answers).toEqual([expect.stringContaining('Somebody closed it meanwhile')]);
   });
 
-  it('that the fix is for is closed: nothing is published, and the comment says so', async () => {
+  it('that the fix is for is closed: the fix is cancelled, and the comment says why', async () => {
     const pull = await openPull('topic-closed');
     const result = await race({
       pull,
@@ -227,20 +227,18 @@ describe('the pull request', () => {
       act: () => world.github.closePullRequest(repository, pull),
     });
     expect(result).toMatchObject(unpublished);
-    expect(result.answers[0]).toContain('No pull request');
-    expect(result.answers[0]).toContain(`The pull request ${pull} was closed meanwhile`);
-    expect(result.answers[0]).toContain('not published');
+    expect(result.answers[0]).toMatch(/cancelled.*Nothing was published: \S+ closed the pull request/);
   });
 });
 
 describe('the issue', () => {
-  it('is closed while the fix runs: nothing is published, and the comment says so', async () => {
+  it('is closed while the fix runs: the fix is cancelled, and the comment says why', async () => {
     const result = await race({
       moment: 'firstComment',
       act: ({ number }) => world.github.closeIssue(repository, number),
     });
     expect(result).toMatchObject(unpublished);
-    expect(result.answers[0]).toMatch(/no pull request.*the issue \d+ was closed meanwhile/is);
+    expect(result.answers[0]).toMatch(/cancelled.*Nothing was published: \S+ closed the issue/);
   });
 
   it('is deleted while the fix runs: nothing is published', async () => {
@@ -316,7 +314,7 @@ describe('the branches of the pull request that the fix is for', () => {
     expect(result.answers[0]).toContain('not published');
   });
 
-  it('the base is deleted, which closes it: nothing is published, and the comment says so', async () => {
+  it('the base is deleted, which closes it: the fix is cancelled, and the comment says why', async () => {
     await world.github.commit(repository, { branch: 'release', files: { 'RELEASE.md': 'soon\n' } });
     const pull = await openPull('topic-base', 'release');
     const result = await race({
@@ -325,8 +323,7 @@ describe('the branches of the pull request that the fix is for', () => {
       act: () => world.github.deleteBranch(repository, 'release'),
     });
     expect(result).toMatchObject(unpublished);
-    expect(result.answers[0]).toContain(`The pull request ${pull} was closed meanwhile`);
-    expect(result.answers[0]).toContain('not published');
+    expect(result.answers[0]).toMatch(/cancelled.*Nothing was published: \S+ closed the pull request/);
   });
 });
 

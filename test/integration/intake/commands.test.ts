@@ -81,7 +81,7 @@ describe('admission of commands', () => {
     expect([task?.phase, task?.outcome, task?.failure]).toEqual([
       'publishing',
       'cancelled',
-      { code: 'cancelled', detail: `by mona, in comment ${id}` },
+      { code: 'cancelled', detail: `mona cancelled it in comment ${id}` },
     ]);
     expect(world.asked.at(-1)).toBe(`publish ${task?.id}`);
     const text = `Cancelled the review of \`${pull.headSha.slice(0, 12)}\`.`;
