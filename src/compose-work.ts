@@ -65,7 +65,7 @@ export function composeWork(parts: WorkParts): Perform {
       github,
       createTriager: (config) => createTriager(config, { gateway, repositoryInstructions: '' }),
     }),
-    integrate: createIntegrationWork({ ...common, store, merging }),
+    integrate: createIntegrationWork({ ...common, store, merging, log }),
   });
 }
 

@@ -13,6 +13,7 @@ import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
 import { createModelGateway } from './inference/gateway.ts';
 import { createAdmission } from './intake/admit.ts';
+import { joinAdmissions } from './intake/join-admissions.ts';
 import { createLightLane } from './intake/light-lane.ts';
 import { createReceiver } from './intake/receive.ts';
 import { checksOf } from './merging/check-patch.ts';
@@ -129,7 +130,8 @@ export async function compose(
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
   const common = { store, queue, limits, log };
-  const { admit } = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
+  const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
+  const admit = joinAdmissions(admission.admit);
   const lightLane = createLightLane({ store, queue, publisher, admit, log });
   const parts = opened.move();
 

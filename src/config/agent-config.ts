@@ -6,6 +6,12 @@ const agentName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,39}$/, 'lower-case letters, digits and hyphens, at most 40, e.g. `eslint`');
 
+const fallbacks = z
+  .array(agentName)
+  .max(5)
+  .optional()
+  .describe('Agents that take a subtask over, in order, where this one failed for good. None by default.');
+
 export const commandAgentSchema = z
   .strictObject({
     name: agentName.describe('Name of the agent; it appears in check runs and comments.'),
@@ -33,6 +39,7 @@ export const commandAgentSchema = z
       .array(z.int().min(0).max(255))
       .default([0, 1])
       .describe('Exit codes that mean the command did its work. Linters use 1 for "problems found".'),
+    fallbacks,
   })
   .describe('A linter or other deterministic tool as a reviewer; works with no model at all.');
 
@@ -57,6 +64,7 @@ export const modelAgentSchema = z
       .max(20_000)
       .default('')
       .describe('What to look for, in addition to what every reviewer is told.'),
+    fallbacks,
   })
   .describe('A model as a reviewer, planner, fixer and triager.');
 

@@ -3,7 +3,7 @@ import type { Finding, Path } from './read-yaml-config.ts';
 
 /**
  * What the shape of agents does not show: names used twice (also against `taken`, names given elsewhere),
- * patterns that do not compile or lack a group, channels that do not exist.
+ * patterns that do not compile or lack a group, channels and fallbacks that do not exist.
  */
 export function checkAgents(
   agents: readonly AgentConfig[],
@@ -12,6 +12,7 @@ export function checkAgents(
 ): Finding[] {
   const findings: Finding[] = [];
   const seen = new Set(options.taken);
+  const known = [...options.taken, ...agents.map(({ name }) => name)];
   for (const [index, agent] of agents.entries()) {
     const path = [...base, index];
     if (seen.has(agent.name)) {
@@ -19,6 +20,14 @@ export function checkAgents(
       findings.push({ path: [...path, 'name'], message, valid: `a name other than ${[...seen].join(', ')}` });
     }
     seen.add(agent.name);
+    for (const [at, name] of (agent.fallbacks ?? []).entries()) {
+      if (name !== agent.name && known.includes(name)) continue;
+      const message =
+        name === agent.name ? 'an agent does not follow itself' : `there is no agent \`${name}\``;
+      const others = known.filter((other) => other !== agent.name).join(', ');
+      const valid = others === '' ? 'no name: there is no other agent' : `one of ${others}`;
+      findings.push({ path: [...path, 'fallbacks', at], message, valid });
+    }
     if (agent.kind === 'command') {
       const message = patternProblem(agent.pattern);
       const valid = 'a regular expression with the named groups path, line and message';

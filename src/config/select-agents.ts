@@ -41,6 +41,23 @@ export function findAgent(
   return found;
 }
 
+/**
+ * Names of the agents that take over where that one failed for good, in order. `modelOnly`: the work is
+ * none for a command. Fails with `config_invalid` for a name that nobody defines.
+ */
+export function fallbacksOf(
+  operatorAgents: readonly AgentConfig[],
+  repository: RepositoryConfig | null,
+  name: string,
+  modelOnly: boolean,
+): string[] {
+  const all = [...operatorAgents, ...(repository?.commands ?? [])];
+  // A row of the system itself, which integrates, has no agent.
+  const chain = all.find((agent) => agent.name === name)?.fallbacks ?? [];
+  const agents = chain.filter((other) => other !== name).map((other) => findAgent(all, null, other));
+  return agents.filter(({ kind }) => !modelOnly || kind === 'model').map((agent) => agent.name);
+}
+
 /** The agent that writes fixes: the first of `fix.agents`, else the operator's first model agent. */
 export function selectFixAgent(
   operatorAgents: readonly AgentConfig[],

@@ -27,6 +27,11 @@ export function createTurnKeeping(deps: {
     const log = deps.log.child({ task: task.id, attempt: attempt.id, row: subtask.row });
     const { signal } = tools;
     let beginning = '';
+    let known: Promise<string> | null = null;
+    const tree = () => {
+      known ??= mirror.treeOf(base);
+      return known;
+    };
     /** The workspace as it was last kept; null: as it was made. */
     let kept: Uint8Array | null = null;
     /** Why turns are not kept any more; null: they are. */
@@ -41,12 +46,7 @@ export function createTurnKeeping(deps: {
     /** False: what the agent had cannot be put back. */
     const restore = async ({ patch }: Checkpoint): Promise<boolean> => {
       if (patch === null) return true;
-      const { fits, whole, problem } = await putWorkspacePatch(
-        sandbox,
-        await mirror.treeOf(base),
-        patch,
-        signal,
-      );
+      const { fits, whole, problem } = await putWorkspacePatch(sandbox, await tree(), patch, signal);
       if (!whole) {
         // The files are neither as before nor as after: another sandbox begins anew.
         await checkpoints.clear(claim);
@@ -83,7 +83,7 @@ export function createTurnKeeping(deps: {
         if (givenUp !== null) return;
         let patch: Uint8Array | null = null;
         if (touched) {
-          const taken = await takeWorkspacePatch(sandbox, await mirror.treeOf(base), signal);
+          const taken = await takeWorkspacePatch(sandbox, await tree(), signal);
           tools.alive();
           if ('unkept' in taken) {
             givenUp = taken.unkept;

@@ -50,10 +50,11 @@ export function createReuse(deps: {
   readonly modelOf: (channel: string) => string;
 }): Reuse {
   const { resultIndex } = deps.store;
+  const filesOf = rememberFew((mirror: Mirror, base: string) => mirror.filesOf(base));
   return {
     async keysOf({ task, subtask }, { mirror, base, checks }, agent) {
       if (agent.kind !== 'model') return null;
-      const files = filesOfRow(subtask.matrix, await mirror.filesOf(base));
+      const files = filesOfRow(subtask.matrix, await filesOf(mirror, base));
       const { name, channel, instructions } = agent;
       return keysOf({
         repositoryId: task.repositoryId,
@@ -124,4 +125,21 @@ async function asHarvest({ mirror, base }: FixPlace, text: Uint8Array): Promise<
           read: () => mirror.readBlob(file.blob, maxFileBytes),
         },
   );
+}
+
+/** Commits whose files are remembered: the rows of a task mostly stand on one. */
+const fewCommits = 8;
+
+function rememberFew<T>(read: (mirror: Mirror, commit: string) => Promise<T>): typeof read {
+  const known = new Map<string, Promise<T>>();
+  return (mirror, commit) => {
+    const key = `${mirror.dir} ${commit}`;
+    const there = known.get(key);
+    if (there !== undefined) return there;
+    const reading = read(mirror, commit);
+    known.set(key, reading);
+    reading.catch(() => known.delete(key));
+    for (const oldest of known.keys()) if (known.size > fewCommits) known.delete(oldest);
+    return reading;
+  };
 }

@@ -1,4 +1,4 @@
-import { comesAfter, longestChain } from '../domain/parallelism.ts';
+import { longestChain } from '../domain/parallelism.ts';
 
 /** Whether the rows of a plan gain by running side by side. Pure. */
 
@@ -7,7 +7,7 @@ export type Checks = 'found' | 'none_found' | 'declined';
 
 /** From this many rows on their order is judged; two rows in order cost nothing. */
 const leastRows = 3;
-/** A plan is serial where its longest chain has this part of the rows, or this part of the pairs has an order. */
+/** A plan is serial where its longest chain has this part of the rows. */
 const serialPart = 0.75;
 
 /**
@@ -30,15 +30,14 @@ export function whySerial(
 
 const maxReason = 500;
 
+/**
+ * Rows over those of the longest chain is how much faster they can be at best. How many pairs have an order says
+ * nothing of it: layers of many rows each have nearly all, and run side by side.
+ */
 function strongDependencies(dependsOn: readonly (readonly number[])[]): string {
   const count = dependsOn.length;
-  if (count < leastRows) return '';
   const chain = longestChain(dependsOn).length;
-  if (chain >= serialPart * count)
-    return `its rows depend on one another: ${chain} of ${count} come one after the other`;
-  const ordered = comesAfter(dependsOn).reduce((sum, before) => sum + before.size, 0);
-  const pairs = (count * (count - 1)) / 2;
-  return ordered >= serialPart * pairs
-    ? `its rows depend on one another: of ${pairs} pairs of rows ${ordered} have an order`
+  return count >= leastRows && chain >= serialPart * count
+    ? `its rows depend on one another: ${chain} of ${count} come one after the other`
     : '';
 }

@@ -1,7 +1,7 @@
 import type { AgentConfig } from '../config/agent-config.ts';
 import type { Limits } from '../config/operator-config.ts';
 import { repositoryConfigPath } from '../config/repository-config.ts';
-import { selectAgents } from '../config/select-agents.ts';
+import { fallbacksOf, selectAgents } from '../config/select-agents.ts';
 import { failureKinds, PatchfleetError, toFailure } from '../domain/failure.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store, Task } from '../store/port.ts';
@@ -59,7 +59,12 @@ export function createPlanJob(
 }
 
 async function planAndStore(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<void> {
-  const { plan, skipped, mergeBase, coverage } = await makePlan(deps, task, signal);
+  const { plan: made, skipped, mergeBase, coverage } = await makePlan(deps, task, signal);
+  const rows = made.rows.map((row) => ({
+    ...row,
+    fallbacks: fallbacksOf(deps.agents, task.config, row.agent, task.kind !== 'review'),
+  }));
+  const plan = { ...made, rows };
   const facts = { mergeBase, skipped, filesChanged: coverage.changedFiles };
   if (await deps.store.tasks.storePlan(task.id, plan, facts))
     deps.log.info({ task: task.id, rows: plan.rows.length, files: facts.filesChanged }, 'task planned');

@@ -2,6 +2,7 @@ import type { TaskView } from '../store/port.ts';
 import { type IssueState, issueState, renderIssueReply } from './batch-issue.ts';
 import { readIntegrations } from './change.ts';
 import type { ChangeDeps } from './change-context.ts';
+import { finishTask } from './finish-task.ts';
 import { homeOf, publishHome, repositoryOf } from './home-comment.ts';
 import { publishLabels } from './labels.ts';
 import { publishChange } from './publish-change.ts';
@@ -40,7 +41,7 @@ export async function publishChangeTask(
   await setStates(deps, now, (issue) => issueState(now, published, issue), signal);
   await replyToIssues(deps, now, published, signal);
   await publishHome(deps, now.task, renderSettled(now, published), 'final', signal);
-  if (now.task.phase === 'publishing') await deps.store.tasks.finish(task.id);
+  await finishTask(deps, now.task);
 }
 
 /** By subtask. What can go out does, before a target that moved under another takes the task back to running. */

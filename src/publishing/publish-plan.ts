@@ -1,4 +1,5 @@
 import type { Store, TaskView } from '../store/port.ts';
+import { finishTask } from './finish-task.ts';
 import { type HomeDeps, publishHome } from './home-comment.ts';
 import type { PlanBounds } from './plan-bounds.ts';
 import { renderHeld, renderProgress } from './render-change.ts';
@@ -24,5 +25,5 @@ export async function publishPlan(
     taskTokens: planBounds.taskTokens,
   });
   await publishHome(deps, task, body, 'final', signal);
-  if (task.phase === 'publishing') await store.tasks.finish(task.id);
+  await finishTask(deps, task);
 }

@@ -2,6 +2,7 @@ import type { Triage } from '../domain/triage.ts';
 import { labelsByRules, triageByRules } from '../domain/triage-rules.ts';
 import type { Task, TaskView } from '../store/port.ts';
 import { ask } from './ask-github.ts';
+import { finishTask } from './finish-task.ts';
 import { type HomeDeps, publishHome, repositoryOf } from './home-comment.ts';
 import { labelsKey, publishLabels } from './labels.ts';
 import { renderHeld } from './render-change.ts';
@@ -26,7 +27,7 @@ export async function publishTriage(deps: HomeDeps, view: TaskView, signal: Abor
   const triage = task.outcome === 'cancelled' ? undefined : triageOf(view);
   if (triage === undefined) await publishHome(deps, task, renderTriageFailure(view), 'final', signal);
   else await publishResult(deps, view, triage, signal);
-  if (task.phase === 'publishing') await deps.store.tasks.finish(task.id);
+  await finishTask(deps, task);
 }
 
 /** What the agent found, with the labels of the repository's rules; of the rules alone where no agent triages. */

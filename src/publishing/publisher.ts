@@ -6,6 +6,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { PublishingDeps } from './ask-github.ts';
 import { type CheckRunDeps, checkRunKey, syncCheckRun } from './check-run.ts';
 import { publishReaction, publishReply } from './comment.ts';
+import { finishTask } from './finish-task.ts';
 import type { PlanBounds } from './plan-bounds.ts';
 import type { Publisher } from './port.ts';
 import { publishChangeTask } from './publish-change-task.ts';
@@ -78,7 +79,7 @@ async function publishReviewTask(
   await publishReview(deps, view, signal);
   await syncCheckRun(deps, task, 'final', signal);
   await replyToCommand(deps, view, signal);
-  if (task.phase === 'publishing') await deps.store.tasks.finish(task.id);
+  await finishTask(deps, task);
 }
 
 /** One comment per command, updated when its task begins and when it is over; the check run has the progress. */

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { TreeChange } from '../../../src/github/port.ts';
 import { ensurePatches } from '../../../src/merging/ensure-patches.ts';
+import { openGround } from '../../../src/merging/ground.ts';
+import { mergePatches } from '../../../src/merging/merge-patches.ts';
 import { never } from '../sandbox/docker-setting.ts';
 import { createGitSetting, type GitSetting } from './merging-setting.ts';
 
@@ -109,6 +111,22 @@ describe('what patches wrote', () => {
     const rows = [...apart, await made([text('new/3/below', 'x\n')]), await made()].map(({ row }) => row);
     expect(await ensure(other, rows)).toEqual({ placed: rows.map(asMade), read: 14, applied: 2 });
     for (const row of rows) expect(await contents(other, row)).toEqual(await contents(setting, row));
+  });
+
+  it('merges as where it was made, though the tree of a single patch was never there', async () => {
+    const old = (change: Record<number, string>) =>
+      text('old.txt', Array.from({ length: 40 }, (_, at) => `${change[at] ?? 'the same line'}\n`).join(''));
+    const all = [[old({ 0: 'top' }), text('z', 'z\n')], [old({ 39: 'end' })], [text('z', 'other\n')]];
+    const rows = (await Promise.all(all.map((list) => made(list)))).map(({ row }) => row);
+    const patches = rows.map((row, at) => ({ ...row, subtaskId: `${at}`, row: at, title: `${at}` }));
+    expect(await ensure(other, rows)).toMatchObject({ applied: 2 });
+    expect([...(await other.mirror.treesOf(rows.map(({ tree }) => tree))).keys()]).toEqual([rows[0]?.tree]);
+    const merged = async ({ mirror, head: target }: GitSetting) => {
+      const { tree, conflicts } = await mergePatches(await openGround({ mirror, target, patches }), patches);
+      return { tree, conflicts: conflicts.map(({ patch, with: rival }) => [patch.row, rival?.row]) };
+    };
+    expect(await merged(other)).toEqual(await merged(setting));
+    expect((await merged(other)).conflicts).toEqual([[2, 0]]);
   });
 
   it('on a base that only another worker has is placed on what it found there, one upon the other', async () => {

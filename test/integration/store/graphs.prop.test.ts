@@ -26,7 +26,8 @@ describe('a graph in the store, played to its end against what may happen', () =
         fc.asyncProperty(histories({ maxRows: 8, maxEvents: 40 }), async (history) => {
           await play(storeWorlds(database, store), history);
         }),
-        { numRuns: 25 * times },
+        // A failure is told before the test's own limit, however far it was made smaller by then.
+        { numRuns: 25 * times, interruptAfterTimeLimit: 150_000 * times },
       );
     },
     60_000 * times,

@@ -237,7 +237,7 @@ describe('a graph in the store', () => {
     });
     expect(await graph.fail(0, { code: 'model_nonsense', detail: 'again' })).toMatchObject({ settled: true });
     expect((await graph.rowOf(1)).failure).toEqual({
-      ...{ code: 'model_nonsense', detail: 'row 1, which it depends on, did not succeed' },
+      ...{ code: 'model_nonsense', detail: 'row 1 ("a"), which it depends on, did not succeed' },
     });
     const letters = await database.db.select().from(deadLetters).where(eq(deadLetters.taskId, graph.task.id));
     expect(letters).toMatchObject([

@@ -6,14 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
 
-const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+export const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** How long the command line may take to be ready and to stop, milliseconds. */
 const readyLimitMs = 60_000;
 const stopLimitMs = 30_000;
 /** Of the test's own environment; everything else is given by name. */
-const inherited = ['PATH', 'HOME', 'TMPDIR', 'DOCKER_HOST', 'NODE_V8_COVERAGE'];
+export const inherited = ['PATH', 'HOME', 'TMPDIR', 'DOCKER_HOST', 'NODE_V8_COVERAGE'];
 
 export type Role = 'all' | 'serve' | 'work';
 

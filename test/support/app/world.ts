@@ -6,6 +6,7 @@ import { createGitHubDouble, type GitHubDouble } from '../github/create-github-d
 import type { BehaviourInput } from '../model/behaviour.ts';
 import { createModelDouble, type ModelDouble } from '../model/create-model-double.ts';
 import { databaseUrl, removeDataDirectory } from './data-directory.ts';
+import { runPatchfleet } from './run-patchfleet.ts';
 import { type App, type Role, startApp } from './start-app.ts';
 
 export interface WorldOptions {
@@ -45,6 +46,8 @@ export interface World extends AsyncDisposable {
   readonly modelKey: string;
   /** Starts one more process; webhooks go to the last one that listens. `dataDir`: one of an app that ended. */
   start(role: Role, options?: { dataDir?: string; env?: Readonly<Record<string, string>> }): Promise<App>;
+  /** Runs another command of the command line beside the processes, over the first one's directory. */
+  run(...args: string[]): ReturnType<typeof runPatchfleet>;
   /** Stops everything and removes all that was made. Fails for an app that did not stop as it should. */
   close(): Promise<void>;
 }
@@ -75,6 +78,19 @@ export async function startWorld(options: WorldOptions): Promise<World> {
   const databaseDir = join(dir, options.sharedDatabase ? 'database' : 'data');
   const dataDirs = new Set<string>([join(dir, 'data'), databaseDir]);
 
+  const environment = async () => ({
+    APP_ID: String(github.app.id),
+    PRIVATE_KEY: github.app.privateKey,
+    WEBHOOK_SECRET: github.app.webhookSecret,
+    GITHUB_API_URL: github.apiUrl,
+    GITHUB_SERVER_URL: github.serverUrl,
+    OPENAI_BASE_URL: model.baseUrl,
+    OPENAI_API_KEY: modelKey,
+    MODEL: model.model,
+    ...(options.sharedDatabase ? { DATABASE_URL: await databaseUrl(databaseDir) } : {}),
+    ...options.env,
+  });
+
   const world: World = {
     github,
     model,
@@ -90,24 +106,13 @@ export async function startWorld(options: WorldOptions): Promise<World> {
         role,
         dataDir,
         operatorConfig: mergeSections(quickConfig, options.operator ?? {}),
-        env: {
-          APP_ID: String(github.app.id),
-          PRIVATE_KEY: github.app.privateKey,
-          WEBHOOK_SECRET: github.app.webhookSecret,
-          GITHUB_API_URL: github.apiUrl,
-          GITHUB_SERVER_URL: github.serverUrl,
-          OPENAI_BASE_URL: model.baseUrl,
-          OPENAI_API_KEY: modelKey,
-          MODEL: model.model,
-          ...(options.sharedDatabase ? { DATABASE_URL: await databaseUrl(databaseDir) } : {}),
-          ...options.env,
-          ...more.env,
-        },
+        env: { ...(await environment()), ...more.env },
       });
       apps.push(app);
       if (app.url !== '') await github.setWebhookUrl(`${app.url}${webhookPath}`);
       return app;
     },
+    run: async (...args) => runPatchfleet(args, world.dataDir, await environment()),
     async close() {
       const stopped = await Promise.allSettled(apps.map((app) => app.stop()));
       for (const dataDir of dataDirs) await removeDataDirectory(dataDir);

@@ -70,6 +70,12 @@ export function createAccessControls(
     async revokeTokens() {
       state.tokens.clear();
     },
+    /** Lets the time of every token issued so far be over; gives them. Whoever holds one does not know. */
+    async expireTokens() {
+      const expiresAt = Date.now();
+      for (const [secret, token] of state.tokens) state.tokens.set(secret, { ...token, expiresAt });
+      return [...state.tokens.keys()];
+    },
     async setTokenOptions(options: Partial<TokenOptions>) {
       Object.assign(tokenOptions, options);
     },

@@ -71,6 +71,17 @@ const fixSchema = z.union([
   z.strictObject({ when, run: z.array(z.string()).min(1) }),
   /** Writes though the scope does not have the path: the tool refuses. */
   z.strictObject({ when, outside: z.string(), content: z.string() }),
+  /** Asks for a further row of the plan. */
+  z.strictObject({
+    when,
+    request: z.strictObject({
+      title: z.string(),
+      goal: z.string(),
+      writes: z.array(z.string()).readonly(),
+      inputs: z.array(z.string()).readonly().default([]),
+      verification: z.string().default('The tests pass.'),
+    }),
+  }),
   /** Moves string literals into the module under `src/config/` that the row's scope names. */
   z.strictObject({ when, rule: z.literal('strings-to-config') }),
 ]);

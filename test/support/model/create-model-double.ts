@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startAnswerServer } from './answer-server.ts';
 import { type BehaviourInput, behaviourSchema, type Mode } from './behaviour.ts';
 import type { ApiError, ChatRequest } from './chat-request.ts';
-import { parseJson, pass, readText, sendError } from './http-exchange.ts';
+import { type AnswerUsage, parseJson, pass, readText, sendError } from './http-exchange.ts';
 import { idsOf, promptOf } from './prompt.ts';
 import { refuseRequest } from './validate-request.ts';
 
@@ -29,6 +29,8 @@ export interface JournalEntry {
   /** Messages of the assistant in the request: 0 in the first turn. */
   turn: number;
   body: ChatRequest | null;
+  /** What the answer said it cost; null: it did not get so far, or says nothing. */
+  usage: AnswerUsage | null;
 }
 
 export interface ModelDouble {
@@ -90,6 +92,7 @@ export async function createModelDouble(
       sandbox: '',
       turn: 0,
       body: null,
+      usage: null,
     };
     entries.push(entry);
     res.once('close', () => {
@@ -133,7 +136,9 @@ export async function createModelDouble(
       default: {
         const { plans, parts, fixes, fixMs, runChecks, triages, pieceMs } = behaviour;
         const _script = { plans, parts, fixes, fixMs, runChecks, triages };
-        pass(answers.url, { ...request, _mode: mode, _pieceMs: pieceMs, _script }, res);
+        pass(answers.url, { ...request, _mode: mode, _pieceMs: pieceMs, _script }, res, (usage) => {
+          entry.usage = usage;
+        });
       }
     }
   }

@@ -87,6 +87,7 @@ function changes(
 ): { name: string; args: object }[] {
   return fixes.flatMap((fix) => {
     if ('run' in fix) return [run(fix.run)];
+    if ('request' in fix) return [{ name: 'request_subtask', args: fix.request }];
     if ('outside' in fix) return [write(fix.outside, fix.content)];
     if ('rule' in fix) return moveStrings(row, read);
     const paths = targets(fix.path, row);

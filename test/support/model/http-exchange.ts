@@ -2,11 +2,21 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import type { Passed } from './answer-server.ts';
 import type { ApiError } from './chat-request.ts';
 
-/** Passes a request on to aimock, and its answer back piece by piece, with the break where it breaks. */
+/** Tokens, as an answer counts them. */
+export interface AnswerUsage {
+  readonly prompt: number;
+  readonly completion: number;
+}
+
+/**
+ * Passes a request on to aimock, and its answer back piece by piece, with the break where it breaks. `used` is told
+ * what a whole answer says of its cost.
+ */
 export function pass(
   url: string,
   body: Passed & { readonly stream_options?: unknown },
   res: ServerResponse,
+  used: (usage: AnswerUsage | null) => void = () => {},
 ): void {
   // A server that knows no `stream_options` sends no usage.
   const { stream_options, ...rest } = body;
@@ -22,12 +32,21 @@ export function pass(
       res.writeHead(answer.statusCode ?? 500, answer.headers);
       answer.on('error', () => res.destroy());
       answer.on('aborted', () => res.destroy());
+      const pieces: Buffer[] = [];
+      answer.on('data', (piece: Buffer) => pieces.push(piece));
+      answer.on('end', () => used(usageOf(Buffer.concat(pieces).toString('utf8'))));
       answer.pipe(res);
     },
   );
   inner.on('error', () => res.destroy());
   res.on('close', () => inner.destroy());
   inner.end(sent);
+}
+
+/** The last figures in an answer, whether a stream or not. */
+function usageOf(text: string): AnswerUsage | null {
+  const found = [...text.matchAll(/"usage":\{"prompt_tokens":(\d+),"completion_tokens":(\d+)/g)].at(-1);
+  return found === undefined ? null : { prompt: Number(found[1]), completion: Number(found[2]) };
 }
 
 export function sendError(res: ServerResponse, { status, ...error }: ApiError): void {

@@ -246,6 +246,15 @@ describe('the operator file', () => {
       ['f:4: `agents[0].channel`: there is no channel `fast`. Valid: one of default'],
     ],
     [
+      'a fallback that does not exist, or is the agent itself',
+      'agents:\n  - {name: r, kind: model, fallbacks: [s]}\n  - {name: t, kind: model, fallbacks: [t, r]}',
+      env,
+      [
+        'f:2: `agents[0].fallbacks[0]`: there is no agent `s`. Valid: one of t',
+        'f:3: `agents[1].fallbacks[0]`: an agent does not follow itself. Valid: one of r',
+      ],
+    ],
+    [
       'a name used twice',
       'agents:\n  - {name: r, kind: model}\n  - {name: r, kind: model}',
       env,

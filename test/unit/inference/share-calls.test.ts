@@ -37,7 +37,7 @@ describe('identical calls in flight', () => {
     const { ask, calls, madeBy } = setting();
     const [a, b, c] = ['a', 'b', 'c'].map((name) => ask(name));
     calls[0]?.answer(reply('yes'));
-    expect(await Promise.all([a, b, c].map((one) => one?.outcome))).toEqual([
+    expect(await Promise.all([a?.outcome, b?.outcome, c?.outcome])).toEqual([
       reply('yes'),
       { ...reply('yes'), usage: nothing },
       { ...reply('yes'), usage: nothing },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { joinAdmissions } from '../../../src/intake/join-admissions.ts';
 import { createLightLane, type LightDelivery } from '../../../src/intake/light-lane.ts';
 
 const settled = async () => {
@@ -117,5 +118,25 @@ describe('the light lane', () => {
     await end();
     await stopped;
     expect(seen).toEqual([`admit ${runs.id}`]);
+  });
+});
+
+describe('admissions of one delivery', () => {
+  it('are one while it is under way, for the queue and the lane; then it is begun anew', async () => {
+    const began: string[] = [];
+    let end = Promise.withResolvers<void>();
+    const admit = joinAdmissions((delivery) => {
+      began.push(delivery);
+      return end.promise;
+    });
+    const { signal } = new AbortController();
+    const both = [admit('a', signal), admit('a', signal)];
+    const other = admit('b', signal);
+    end.reject(new Error('down'));
+    await Promise.all([...both, other].map((work) => expect(work).rejects.toThrow('down')));
+    end = Promise.withResolvers();
+    end.resolve();
+    await admit('a', signal);
+    expect(began).toEqual(['a', 'b', 'a']);
   });
 });
