@@ -140,12 +140,10 @@ async function end(
   claim: Claim,
   change: Partial<typeof attempts.$inferInsert>,
 ): Promise<{ taskId: string; subtaskId: string } | null> {
-  const [owner] = await tx
-    .select({ taskId: attempts.taskId })
-    .from(attempts)
-    .where(eq(attempts.id, claim.attemptId));
-  if (owner === undefined) return null;
-  await tx.select({ id: tasks.id }).from(tasks).where(eq(tasks.id, owner.taskId)).for('update');
+  // No key update: rows that refer to the task (usage, checkpoints) may be inserted meanwhile.
+  await tx.execute(sql`select 1 from ${tasks}
+    where ${tasks.id} = (select ${attempts.taskId} from ${attempts} where ${attempts.id} = ${claim.attemptId})
+    for no key update`);
   const [attempt] = await tx
     .update(attempts)
     .set({ ...change, finishedAt: new Date() })

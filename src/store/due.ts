@@ -67,7 +67,7 @@ export function createDueWork(db: Database): DueWork {
       const touched = new Set<string>();
       for (const { id, taskId } of stale) {
         const lost = await db.transaction(async (tx) => {
-          await tx.select({ id: tasks.id }).from(tasks).where(eq(tasks.id, taskId)).for('update');
+          await tx.select({ id: tasks.id }).from(tasks).where(eq(tasks.id, taskId)).for('no key update');
           const [attempt] = await tx
             .update(attempts)
             .set({

@@ -60,6 +60,6 @@ export async function lockRunning(tx: Executor, id: string): Promise<Task | null
     .select()
     .from(tasks)
     .where(and(eq(tasks.id, id), ne(tasks.phase, 'finished')))
-    .for('update');
+    .for('no key update');
   return task?.phase === 'running' ? task : null;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eq } from 'drizzle-orm';
+import { sql } from 'drizzle-orm';
 import { fingerprint } from '../domain/finding.ts';
 import type { Executor } from './database.ts';
 import type { AttemptResult } from './port.ts';
@@ -19,9 +19,11 @@ export async function storeResult(
 ): Promise<void> {
   const { agent, ...ids } = owner;
   const { findings: found = [], patch, candidate, triage } = result;
-  await tx.delete(findings).where(eq(findings.subtaskId, ids.subtaskId));
-  await tx.delete(patches).where(eq(patches.subtaskId, ids.subtaskId));
-  await tx.delete(triages).where(eq(triages.subtaskId, ids.subtaskId));
+  // One statement: most often there is nothing.
+  await tx.execute(sql`with
+    gone_findings as (delete from ${findings} where ${findings.subtaskId} = ${ids.subtaskId}),
+    gone_patches as (delete from ${patches} where ${patches.subtaskId} = ${ids.subtaskId})
+    delete from ${triages} where ${triages.subtaskId} = ${ids.subtaskId}`);
   const rows = found.map((finding, position) => ({
     ...finding,
     ...ids,
