@@ -44,18 +44,22 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
   const running = new Map<string, Running>();
   const waiters: (() => void)[] = [];
   let taking: Promise<unknown> = Promise.resolve();
+  /** Attempts that were asked for since the last claim began: one claim takes what many wake-ups ask for. */
+  let asked = 0;
 
   // What is heavier than the whole worker takes all of it.
   const weightOf = ({ subtask }: Work) => Math.min(subtask.weight, capacity);
   const free = () => [...running.values()].reduce((left, { weight }) => left - weight, capacity);
 
-  /** One claim at a time: two that see the same room would both fill it. False: nothing was to be had. */
-  function takeOne(): Promise<boolean> {
+  /** One claim at a time: two that see the same room would both fill it. */
+  function take(most: number): Promise<void> {
+    asked += most;
     const next = taking.then(async () => {
-      if (shutdown.signal.aborted || free() <= 0 || !(await deps.canRun())) return false;
-      const work = await store.attempts.claimNext(worker, { free: free(), capacity });
-      if (work !== null) begin(work);
-      return work !== null;
+      const wanted = Math.min(asked, free());
+      asked = 0;
+      if (wanted <= 0 || shutdown.signal.aborted || !(await deps.canRun())) return;
+      const room = { free: free(), capacity, most: wanted };
+      for (const work of await store.attempts.claimNext(worker, room)) begin(work);
     });
     taking = next.catch(() => {});
     return next;
@@ -77,16 +81,16 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
       running.delete(attemptId);
       for (const wakeUp of waiters.splice(0)) wakeUp();
       // What it made room for may have been queued long ago, and its wake-up been in vain.
-      await take(weight);
+      await tryTake(weight);
     };
     const entry = { work, gone, weight, ended: Promise.resolve() };
     running.set(attemptId, entry);
     entry.ended = end();
   }
 
-  async function take(most: number): Promise<void> {
+  async function tryTake(most: number): Promise<void> {
     try {
-      for (let left = most; left > 0 && (await takeOne()); left -= 1);
+      await take(most);
     } catch (error) {
       log.warn({ err: error }, 'no attempt could be taken: the next look tries again');
     }
@@ -101,14 +105,14 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
         signal.addEventListener('abort', () => resolve(), { once: true });
         await promise;
       }
-      await takeOne();
+      await take(1);
     },
 
     async look() {
       const claims = [...running.values()].map(({ work }) => work.claim);
       const { gone, waiting } = await store.workers.look(worker, { capacity, claims, waitingMs });
       for (const id of gone) running.get(id)?.gone.abort(new ClaimLost('the attempt was lost or cancelled'));
-      if (waiting) await take(capacity);
+      if (waiting) await tryTake(capacity);
     },
 
     async stop() {

@@ -12,13 +12,13 @@ import { storeResult } from './store-result.ts';
 export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimLimits): Attempts {
   return {
     claim: async (attemptId, worker) => {
-      const attempt = await mark(db, attemptId, worker);
-      return attempt === null ? null : await load(db, attempt);
+      const marked = await mark(db, [attemptId], worker);
+      return (await load(db, marked))[0] ?? null;
     },
 
     claimNext: async (worker, room) => {
-      const attempt = await claimNext(db, limits, worker, room, (tx, id) => mark(tx, id, worker));
-      return attempt === null ? null : await load(db, attempt);
+      const marked = await claimNext(db, limits, worker, room, (tx, ids) => mark(tx, ids, worker));
+      return await load(db, marked);
     },
 
     heartbeat: async (claim) => {
@@ -94,10 +94,13 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
   };
 }
 
-/** Null unless the attempt is queued. One whose worker died is lost first, which counts the death; see `due.ts`. */
-async function mark(db: Executor, attemptId: string, worker: string): Promise<Attempt | null> {
+/**
+ * Those of the attempts that are queued, in the order given. One whose worker died is lost first, which counts the
+ * death; see `due.ts`.
+ */
+async function mark(db: Executor, attemptIds: readonly string[], worker: string): Promise<Attempt[]> {
   const now = new Date();
-  const [attempt] = await db
+  const marked = await db
     .update(attempts)
     .set({
       status: 'running',
@@ -108,19 +111,29 @@ async function mark(db: Executor, attemptId: string, worker: string): Promise<At
       containerId: null,
       agentStartedAt: null,
     })
-    .where(and(eq(attempts.id, attemptId), eq(attempts.status, 'queued')))
+    .where(and(inArray(attempts.id, [...attemptIds]), eq(attempts.status, 'queued')))
     .returning();
-  return attempt ?? null;
+  return marked.toSorted((a, b) => attemptIds.indexOf(a.id) - attemptIds.indexOf(b.id));
 }
 
-async function load(db: Executor, attempt: Attempt) {
-  const [row] = await db
+async function load(db: Executor, marked: readonly Attempt[]) {
+  if (marked.length === 0) return [];
+  const rows = await db
     .select({ subtask: subtasks, task: tasks })
     .from(subtasks)
     .innerJoin(tasks, eq(tasks.id, subtasks.taskId))
-    .where(eq(subtasks.id, attempt.subtaskId));
-  if (row === undefined) throw new Error(`attempt ${attempt.id} has no subtask`);
-  return { claim: { attemptId: attempt.id, epoch: attempt.epoch }, attempt, ...row };
+    .where(
+      inArray(
+        subtasks.id,
+        marked.map(({ subtaskId }) => subtaskId),
+      ),
+    );
+  const owners = new Map(rows.map((row) => [row.subtask.id, row]));
+  return marked.map((attempt) => {
+    const owner = owners.get(attempt.subtaskId);
+    if (owner === undefined) throw new Error(`attempt ${attempt.id} has no subtask`);
+    return { claim: { attemptId: attempt.id, epoch: attempt.epoch }, attempt, ...owner };
+  });
 }
 
 function held(claim: Claim) {

@@ -4,7 +4,7 @@ import { attempts, subtasks, tasks, workers } from './schema.ts';
 
 /**
  * Which queued attempt a worker takes next. One claim at a time over all replicas, so that limits are exact and turns
- * are fair; choosing is one statement over the live attempts, whatever has ended before.
+ * are fair; choosing, be it of many, is one statement over the live attempts, whatever has ended before.
  *
  * In this order:
  * 1. lane: the task's priority, better by one lane for each `laneMs` waited, without an end: nothing starves;
@@ -49,24 +49,25 @@ export interface Room {
 }
 
 /**
- * Takes the best queued attempt for that worker by `mark`, in one transaction. Null: there is nothing for it now.
+ * Takes up to `most` of the best queued attempts for that worker by `mark`, in one transaction, the best first; as many
+ * claims of one each would take the same. Empty: there is nothing for it now.
  */
 export function claimNext<T>(
   db: Database,
   limits: ClaimLimits,
   worker: string,
-  room: Room,
-  mark: (tx: Executor, attemptId: string) => Promise<T | null>,
-): Promise<T | null> {
+  room: Room & { readonly most: number },
+  mark: (tx: Executor, attemptIds: readonly string[]) => Promise<T[]>,
+): Promise<T[]> {
   return db.transaction(async (tx) => {
     // A statement of its own: the choice must see what the holder before has committed.
     await tx.execute(sql.raw(`select pg_advisory_xact_lock(${claimLock})`));
     for (;;) {
-      const attemptId = await choose(tx, limits, worker, room);
-      if (attemptId === null) return null;
-      // Null: it was cancelled between the two; it is seen no more then.
-      const marked = await mark(tx, attemptId);
-      if (marked !== null) return marked;
+      const chosen = await choose(tx, limits, worker, room);
+      if (chosen.length === 0) return [];
+      // None: they were cancelled between the two; they are seen no more then.
+      const marked = await mark(tx, chosen);
+      if (marked.length > 0) return marked;
     }
   });
 }
@@ -75,41 +76,62 @@ async function choose(
   tx: Executor,
   limits: ClaimLimits,
   worker: string,
-  { free, capacity = free }: Room,
-): Promise<string | null> {
+  { free, capacity = free, most }: Room & { readonly most: number },
+): Promise<string[]> {
   const now = Date.now();
   const waited = sql`greatest(0, ${now}::float8 - extract(epoch from a.queued_at)::float8 * 1000)`;
   // What is heavier than the whole worker takes all of it.
-  const fits = sql`least(s.weight, ${capacity}) <= ${free}`;
-  const { rows } = await tx.execute<{ id: string; fits: boolean }>(sql`
+  const weight = sql`least(s.weight, ${capacity})`;
+  const order = sql`path desc, queued_at, row, id`;
+  const { rows } = await tx.execute<{ id: string; weight: number; overdue: boolean }>(sql`
     with busy as (
       select t.installation_id, a.task_id, count(*)::int as n
         from ${attempts} a join ${tasks} t on t.id = a.task_id
        where a.status = 'running' group by 1, 2
-    ), houses as (select installation_id, sum(n)::int as n from busy group by 1)
-    select a.id, ${fits} as fits
-      from ${attempts} a
-      join ${tasks} t on t.id = a.task_id
-      -- Says nothing new, but has an index that holds no row that ended.
-      join ${subtasks} s on s.id = a.subtask_id and s.status = 'running'
-      left join busy on busy.task_id = a.task_id
-      left join houses on houses.installation_id = t.installation_id
-     where a.status = 'queued'
-       and (select coalesce(sum(n), 0) from busy) < ${limits.fleetParallel}
-       and coalesce(houses.n, 0) < ${limits.installationParallel}
-       and (${fits} or ${waited} >= ${limits.laneMs})
-       and not (
-         s.failures + s.deaths > 0 and ${waited} < ${avoidMs}
-         and ${failedBy(sql`${worker}`)}
-         and exists (
-           select 1 from ${workers} w
-            where w.name <> ${worker} and w.seen_at > ${new Date(now - limits.leaseMs)}
-              and not ${failedBy(sql`w.name`)}))
-     order by t.priority - ${laneStep} * floor(${waited} / ${limits.laneMs}),
-              coalesce(houses.n, 0), coalesce(busy.n, 0), s.path desc, a.queued_at, s.row, a.id
-     limit 1`);
-  const [first] = rows;
-  return first?.fits ? first.id : null;
+    ), houses as (select installation_id, sum(n)::int as n from busy group by 1
+    ), queued as (
+      select a.id, a.task_id, t.installation_id, s.path, a.queued_at, s.row,
+             ${weight} as weight, ${waited} >= ${limits.laneMs} as overdue,
+             t.priority - ${laneStep} * floor(${waited} / ${limits.laneMs}) as lane,
+             coalesce(houses.n, 0) as of_house, coalesce(busy.n, 0) as of_task
+        from ${attempts} a
+        join ${tasks} t on t.id = a.task_id
+        -- Says nothing new, but has an index that holds no row that ended.
+        join ${subtasks} s on s.id = a.subtask_id and s.status = 'running'
+        left join busy on busy.task_id = a.task_id
+        left join houses on houses.installation_id = t.installation_id
+       where a.status = 'queued'
+         and (${weight} <= ${free} or ${waited} >= ${limits.laneMs})
+         and not (
+           s.failures + s.deaths > 0 and ${waited} < ${avoidMs}
+           and ${failedBy(sql`${worker}`)}
+           and exists (
+             select 1 from ${workers} w
+              where w.name <> ${worker} and w.seen_at > ${new Date(now - limits.leaseMs)}
+                and not ${failedBy(sql`w.name`)}))
+    ), task_turns as (
+      -- Each counts those that are taken before it: turns are as fair within one claim as over many.
+      select *, of_task + row_number() over (partition by task_id order by lane, ${order}) - 1 as task_turn
+        from queued
+    ), turns as (
+      select *, of_house + row_number() over (
+               partition by installation_id order by lane, task_turn, ${order}) - 1 as house_turn
+        from task_turns
+    )
+    select id, weight, overdue from turns
+     where house_turn < ${limits.installationParallel}
+     order by lane, house_turn, task_turn, ${order}
+     limit greatest(0, least(${most}::int,
+       ${limits.fleetParallel}::int - (select coalesce(sum(n), 0)::int from busy)))`);
+  const chosen: string[] = [];
+  let left = free;
+  for (const row of rows) {
+    if (row.weight <= left) {
+      chosen.push(row.id);
+      left -= row.weight;
+    } else if (row.overdue) break;
+  }
+  return chosen;
 }
 
 /** Whether the row of attempt `a` failed on that worker, or died with it. Counted, so that all rows are never read. */

@@ -177,10 +177,13 @@ export interface Attempts {
     worker: string,
   ): Promise<{ claim: Claim; attempt: Attempt; subtask: Subtask; task: Task } | null>;
   /**
-   * Takes the queued attempt that comes next for that worker; see `store/claim-next.ts`. Null: there is none for it
-   * now, since nothing is queued, or limits or its room do not let it.
+   * Takes up to `most` of the queued attempts that come next for that worker, in that order; see `store/claim-next.ts`.
+   * Empty: there is none for it now, since nothing is queued, or limits or its room do not let it.
    */
-  claimNext(worker: string, room: Room): ReturnType<Attempts['claim']>;
+  claimNext(
+    worker: string,
+    room: Room & { readonly most: number },
+  ): Promise<NonNullable<Awaited<ReturnType<Attempts['claim']>>>[]>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */

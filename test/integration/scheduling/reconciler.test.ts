@@ -59,8 +59,8 @@ describe('a task over its time limit', () => {
       planFacts,
     );
     await advance(id);
-    const first = await store.attempts.claimNext('w', { free: 1 });
-    const second = await store.attempts.claimNext('w', { free: 1 });
+    const [first = null] = await store.attempts.claimNext('w', { free: 1, most: 1 });
+    const [second = null] = await store.attempts.claimNext('w', { free: 1, most: 1 });
     if (first === null || second === null) throw new Error('nothing to claim');
     const [done, runs] = first.subtask.row === 0 ? [first, second] : [second, first];
     await store.attempts.succeed(done.claim, { summary: 'fine', turns: 1, artifacts: [] });
@@ -81,7 +81,7 @@ describe('a task over its time limit', () => {
       ['skipped', 'task_limit'],
       ['running', undefined],
     ]);
-    const last = await store.attempts.claimNext('w', { free: 1 });
+    const [last = null] = await store.attempts.claimNext('w', { free: 1, most: 1 });
     expect(last?.subtask.kind).toBe('integrate');
     if (last === null) return;
     // It is not ended by the limit, however often that is looked at.
@@ -138,14 +138,14 @@ describe('a look around', () => {
       store.workers.look('w', { capacity: 2, claims, waitingMs });
     expect(await look([], 60_000)).toEqual({ gone: [], waiting: false });
     expect(await look([], -1)).toEqual({ gone: [], waiting: true });
-    const first = await store.attempts.claimNext('w', { free: 1 });
-    const second = await store.attempts.claimNext('w', { free: 1 });
+    const [first = null] = await store.attempts.claimNext('w', { free: 1, most: 1 });
+    const [second = null] = await store.attempts.claimNext('w', { free: 1, most: 1 });
     if (first === null || second === null) throw new Error('nothing to claim');
     const claims = [first.claim, second.claim];
     expect(await look(claims, -1)).toEqual({ gone: [], waiting: false });
     await store.tasks.settle(first.task.id, 'cancelled', null);
     await store.attempts.release(second.claim);
-    await store.attempts.claimNext('another', { free: 1 });
+    await store.attempts.claimNext('another', { free: 1, most: 1 });
     expect(new Set((await look(claims, -1)).gone)).toEqual(new Set(claims.map(({ attemptId }) => attemptId)));
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { avoidMs, type ClaimLimits, defaultClaimLimits } from '../../../src/store/claim-next.ts';
+import { avoidMs, type ClaimLimits, defaultClaimLimits, type Room } from '../../../src/store/claim-next.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { attempts, subtasks, tasks } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
@@ -94,7 +94,10 @@ async function put(list: readonly Queued[]): Promise<{ nameOf: (claimed: Claimed
   return { nameOf: (claimed) => (claimed === null ? null : (names.get(claimed.attempt.id) ?? 'unknown')) };
 }
 
-type Claimed = Awaited<ReturnType<Store['attempts']['claimNext']>>;
+type Claimed = Awaited<ReturnType<Store['attempts']['claim']>>;
+
+const takeOne = async (store: Store, worker: string, room: Room): Promise<Claimed> =>
+  (await store.attempts.claimNext(worker, { ...room, most: 1 }))[0] ?? null;
 
 /** What one worker takes, one after the other, until nothing is to be had. */
 async function takeAll(list: readonly Queued[], claims: Partial<ClaimLimits> = {}, free = 1000) {
@@ -102,10 +105,17 @@ async function takeAll(list: readonly Queued[], claims: Partial<ClaimLimits> = {
   const { nameOf } = await put(list);
   const order: string[] = [];
   for (;;) {
-    const name = nameOf(await store.attempts.claimNext('w', { free }));
-    if (name === null) return order;
+    const name = nameOf(await takeOne(store, 'w', { free }));
+    if (name === null) break;
     order.push(name);
   }
+  if (free < 1000) return order;
+  // One claim of many takes the same, in the same order.
+  await database.db.execute(sql`truncate tasks cascade`);
+  const again = await put(list);
+  const many = await store.attempts.claimNext('w', { free, most: 1000 });
+  expect(many.map(again.nameOf)).toEqual(order);
+  return order;
 }
 
 const minute = 60_000;
@@ -172,8 +182,7 @@ describe('the next attempt', () => {
     const take = async (waitedMs: number, rooms: readonly number[]) => {
       const { nameOf } = await put(list(waitedMs));
       const taken: (string | null)[] = [];
-      for (const free of rooms)
-        taken.push(nameOf(await store.attempts.claimNext('w', { free, capacity: 8 })));
+      for (const free of rooms) taken.push(nameOf(await takeOne(store, 'w', { free, capacity: 8 })));
       await database.db.execute(sql`truncate tasks cascade`);
       return taken;
     };
@@ -191,9 +200,9 @@ describe('the next attempt', () => {
     const store = storeWith();
     const { nameOf } = await put([{ name: 'retry', failedOn: ['w'] }, { name: 'other' }]);
     await store.workers.look('x', { capacity: 1, claims: [], waitingMs: 0 });
-    expect(nameOf(await store.attempts.claimNext('w', { free: 1 }))).toBe('other');
-    expect(await store.attempts.claimNext('w', { free: 1 })).toBeNull();
-    expect(nameOf(await store.attempts.claimNext('x', { free: 1 }))).toBe('retry');
+    expect(nameOf(await takeOne(store, 'w', { free: 1 }))).toBe('other');
+    expect(await takeOne(store, 'w', { free: 1 })).toBeNull();
+    expect(nameOf(await takeOne(store, 'x', { free: 1 }))).toBe('retry');
     await database.db.execute(sql`truncate tasks cascade`);
 
     // Waited for long enough; then: the other one has failed it as well.
@@ -210,7 +219,7 @@ describe('the next attempt', () => {
     }));
     await put(names);
     const claimed = await Promise.all(
-      Array.from({ length: 60 }, (_, index) => store.attempts.claimNext(`w${index % 5}`, { free: 1 })),
+      Array.from({ length: 60 }, (_, index) => takeOne(store, `w${index % 5}`, { free: 1 })),
     );
     const taken = claimed.filter((claim) => claim !== null);
     const of = Map.groupBy(taken, ({ task }) => task.installationId);
@@ -243,7 +252,7 @@ describe('the next attempt', () => {
       const times: number[] = [];
       for (let index = 0; index < 60; index += 1) {
         const began = performance.now();
-        expect(await store.attempts.claimNext('w', { free: 1 })).not.toBeNull();
+        expect(await takeOne(store, 'w', { free: 1 })).not.toBeNull();
         times.push(performance.now() - began);
       }
       return times.sort((a, b) => a - b)[30] ?? 0;

@@ -32,13 +32,18 @@ function setting(options: {
     store: {
       workers,
       attempts: {
-        claimNext: async (_, { free, capacity = free }) => {
+        claimNext: async (_, { free, capacity = free, most }) => {
           await new Promise(setImmediate);
-          const index = queued.findIndex(({ weight = 1 }) => Math.min(weight, capacity) <= free);
-          const [found] = index < 0 ? [] : queued.splice(index, 1);
-          if (found === undefined) return null;
-          const work = { claim: { attemptId: found.name, epoch: 1 }, subtask: { weight: found.weight ?? 1 } };
-          return work as Work;
+          const taken: Work[] = [];
+          for (let room = free; taken.length < most; ) {
+            const index = queued.findIndex(({ weight = 1 }) => Math.min(weight, capacity) <= room);
+            const [found] = index < 0 ? [] : queued.splice(index, 1);
+            if (found === undefined) break;
+            const { name, weight = 1 } = found;
+            room -= Math.min(weight, capacity);
+            taken.push({ claim: { attemptId: name, epoch: 1 }, subtask: { weight } } as Work);
+          }
+          return taken;
         },
       },
     },
