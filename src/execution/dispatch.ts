@@ -5,7 +5,7 @@ import type { Work } from './perform.ts';
 
 /** What a worker runs at once, and how it comes to it: the queue wakes, the rows decide (ADR 0015). */
 export interface Dispatch {
-  /** Waits until there is room, then takes the next attempt if there is one for this worker. Ends once it began. */
+  /** Waits until there is room, then takes what there is for this worker. Ends once that began. */
   wake(signal: AbortSignal): Promise<void>;
   /**
    * Gives the worker's sign of life, ends the attempts whose claims are gone, and takes what has waited here though
@@ -105,7 +105,8 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
         signal.addEventListener('abort', () => resolve(), { once: true });
         await promise;
       }
-      await take(1);
+      // The rows share out what waits: those that come together are taken together.
+      await take(Math.max(1, free()));
     },
 
     async look() {

@@ -30,7 +30,10 @@ export function createAdvance(deps: {
     if (advanced === null) return;
     const { task, started, settled, wakeAt } = advanced;
     const { priority } = task;
-    for (const { attemptId } of started) await queue.enqueueRun(attemptId, task.repositoryId, { priority });
+    // At once: the wake-ups of a large graph would else follow one another a round trip each.
+    await Promise.all(
+      started.map(({ attemptId }) => queue.enqueueRun(attemptId, task.repositoryId, { priority })),
+    );
     if (settled) log.info({ task: taskId }, 'task settled');
     await queue.enqueue('publish', taskId, { priority });
     if (wakeAt !== null) await queue.enqueue('advance', taskId, { priority, delayMs: wakeAt - Date.now() });

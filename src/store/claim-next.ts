@@ -11,6 +11,8 @@ import { attempts, subtasks, tasks, workers } from './schema.ts';
  * 2. the installation with the fewest running attempts, then the task with the fewest: turns are fair;
  * 3. the longest remaining path of its task, then the oldest.
  *
+ * Of many that wait a worker takes no more at once than its share of them among the workers that live.
+ *
  * Left out: what its installation, or the fleet, has no room for; what is heavier than `free` (but once it has waited
  * for a lane it holds back what comes after it, else a heavy one would never find a worker that is free enough); and
  * for {@link avoidMs} a retry of a row that failed or died on this worker, while another one lives that has not
@@ -122,7 +124,10 @@ async function choose(
      where house_turn < ${limits.installationParallel}
      order by lane, house_turn, task_turn, ${order}
      limit greatest(0, least(${most}::int,
-       ${limits.fleetParallel}::int - (select coalesce(sum(n), 0)::int from busy)))`);
+       ${limits.fleetParallel}::int - (select coalesce(sum(n), 0)::int from busy),
+       (select ceil(count(*) / greatest(1, (
+          select count(*) from ${workers} w where w.seen_at > ${new Date(now - limits.leaseMs)}))::float8)::int
+          from turns)))`);
   const chosen: string[] = [];
   let left = free;
   for (const row of rows) {

@@ -211,6 +211,17 @@ describe('the next attempt', () => {
     expect(await takeAll([{ name: 'both', failedOn: ['w', 'x'] }])).toEqual(['both']);
   });
 
+  it('comes with others, as many as are the share of one of the workers that live', async () => {
+    const store = storeWith();
+    await put(Array.from({ length: 10 }, (_, index) => ({ name: `${index}` })));
+    for (const worker of ['w', 'x'])
+      await store.workers.look(worker, { capacity: 10, claims: [], waitingMs: 0 });
+    const shares: number[] = [];
+    for (const worker of ['w', 'x', 'w', 'x', 'w'])
+      shares.push((await store.attempts.claimNext(worker, { free: 10, most: 10 })).length);
+    expect(shares).toEqual([5, 3, 1, 1, 0]);
+  });
+
   it('is taken once, and limits hold, however many workers ask at once', async () => {
     const store = storeWith({ installationParallel: 12, fleetParallel: 30 });
     const names = Array.from({ length: 60 }, (_, index) => ({

@@ -70,12 +70,12 @@ function setting(options: {
 const names = (...list: string[]) => list.map((name) => ({ name }));
 
 describe('a worker', () => {
-  it('takes one attempt a wake-up, and the next one whenever one ends', async () => {
+  it('takes what there is for it when it is woken, and the next one whenever one ends', async () => {
     const at = setting({ capacity: 2, queued: names('a', 'b', 'c') });
     await at.dispatch.wake(never);
-    expect(at.running()).toEqual(['a']);
+    expect(at.running()).toEqual(['a', 'b']);
     await at.end('a');
-    expect(at.running()).toEqual(['b']);
+    expect(at.running()).toEqual(['b', 'c']);
     await at.end('b');
     await at.end('c');
     expect(at.running()).toEqual([]);
@@ -135,7 +135,7 @@ describe('a worker', () => {
     const at = setting({ capacity: 2, queued: names('a', 'b', 'c'), look: () => answer });
     await at.dispatch.wake(never);
     await at.dispatch.look();
-    expect({ ended: at.ended, running: at.running() }).toEqual({ ended: [], running: ['a'] });
+    expect({ ended: at.ended, running: at.running() }).toEqual({ ended: [], running: ['a', 'b'] });
     answer = { gone: ['a', 'unknown'], waiting: true };
     await at.dispatch.look();
     await settled();
