@@ -4,7 +4,10 @@ import type { Verdict } from './verification.ts';
 export interface LeftOut {
   readonly subtaskId: string;
   readonly row: number;
-  /** `conflict`: with the target or an earlier patch; `verification`: the checks fail with it; else its failure's code. */
+  /**
+   * `conflict`: with the target or an earlier patch; `verification`: the checks fail with it; `undecided`: they fail
+   * with some of several, and it was not found in time with which; else its failure's code.
+   */
   readonly code: string;
   readonly reason: string;
   /** Subtask of the patch it collides with; null: the target, or several together, or no conflict. */

@@ -27,7 +27,8 @@ export function explain({ patch, with: other, paths }: Conflict, targetRef: stri
 export function giveUp({ subtaskId, row }: MergePatch): LeftOut {
   const reason =
     'the checks fail with all patches together, and it was not found in time whether this one is at fault';
-  return { subtaskId, row, code: 'verification', reason, against: null };
+  // No `verification`: nothing speaks against it, so it is not made anew.
+  return { subtaskId, row, code: 'undecided', reason, against: null };
 }
 
 /** The first few of a list, the rest as a number. */

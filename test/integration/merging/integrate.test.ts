@@ -332,7 +332,7 @@ describe('a red candidate', () => {
     const candidate = await integrate({ patches: await eight() }, 5);
     expect(candidate).toMatchObject({ commit: null, merged: [], verifications: 5 });
     expect(candidate.leftOut.map(({ row, code }) => [row, code])).toEqual(
-      Array.from({ length: 8 }, (_, at) => [at, 'verification']),
+      Array.from({ length: 8 }, (_, at) => [at, 'undecided']),
     );
   });
 
@@ -341,7 +341,7 @@ describe('a red candidate', () => {
     const candidate = await integrate({ patches: await eight() }, 4);
     expect(candidate).toMatchObject({ merged: [0, 1, 2, 3, 4], verdict, verifications: 4 });
     expect(candidate.leftOut.map(({ row, code }) => [row, code])).toEqual(
-      [5, 6, 7].map((row) => [row, 'verification']),
+      [5, 6, 7].map((row) => [row, 'undecided']),
     );
     expect(candidate.leftOut[2]?.reason).toContain('it was not found in time whether this one is at fault');
     const whole = await integrate({ patches: await eight(), onPartial: 'all_or_nothing' }, 4);
