@@ -79,7 +79,7 @@ describe('the fix agent, against a strict API', () => {
 
   it('edits, writes and deletes within its scope, runs the checks, and finishes', async () => {
     const { report, changed, results } = await fix(everything, row);
-    expect(report).toEqual({ summary: 'Changed 3 files as the row asks.', turns: 4 });
+    expect(report).toEqual({ requested: [], summary: 'Changed 3 files as the row asks.', turns: 4 });
     expect(changed).toEqual(expected);
     expect(results.slice(2)).toEqual([
       'edit_file: edited at line 1',
