@@ -1,5 +1,6 @@
 import { applyPatch } from './apply-patch.ts';
 import { createHeldCommits } from './held-commits.ts';
+import { createMemory } from './memory.ts';
 import { fetchBranch, fetchCommit, fetchPullHead } from './mirror-branch.ts';
 import { readChanges } from './mirror-changes.ts';
 import { ensureMirrorDir } from './mirror-dir.ts';
@@ -28,6 +29,9 @@ export interface MirrorsOptions {
 export function createMirrors(options: MirrorsOptions): Mirrors {
   const serverUrl = options.serverUrl.replace(/\/+$/, '');
   const held = createHeldCommits();
+  // By commit alone: it says what is in it, in whichever mirror.
+  const trees = createMemory<string>(10_000);
+  const files = createMemory<Awaited<ReturnType<Mirror['filesOf']>>>(8);
   // Apart, so that a mirror is opened at once while a long fetch into it is under way.
   const making = createTurns();
   const fetching = createTurns();
@@ -44,13 +48,16 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
       };
       const inTurn = <T>(signal: AbortSignal, work: () => Promise<T>) =>
         fetching(repository.id, signal, work);
+      const writer = createMirrorWriter(gitDir);
       return {
         ...reader(gitDir),
         fetchPullRequest: (number, headSha, baseSha, signal) =>
           held.require(gitDir, [headSha, baseSha], () =>
             inTurn(signal, () => fetchCommits(source, number, [headSha, baseSha], signal)),
           ),
-        ...createMirrorWriter(gitDir),
+        ...writer,
+        treeOf: (commit) => trees(commit, () => writer.treeOf(commit)),
+        filesOf: (commit) => files(commit, () => filesOf(gitDir, commit)),
         fetchBranch: (branch, signal) => inTurn(signal, () => fetchBranch(source, branch, signal)),
         fetchPullHead: (number, signal) => inTurn(signal, () => fetchPullHead(source, number, signal)),
         fetchCommit: (commit, branch, signal) =>
@@ -63,7 +70,7 @@ export function createMirrors(options: MirrorsOptions): Mirrors {
   };
 }
 
-function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest' | keyof MirrorWriter> {
+function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest' | 'filesOf' | keyof MirrorWriter> {
   return {
     dir: gitDir,
     has: async (commit) => {
@@ -82,7 +89,6 @@ function reader(gitDir: string): Omit<Mirror, 'fetchPullRequest' | keyof MirrorW
     readFile: (commit, path, maxBytes) => readBlob(gitDir, commit, path, maxBytes),
     changes: (base, head, limits) => readChanges(gitDir, base, head, limits),
     listTree: (commit) => listTree(gitDir, commit),
-    filesOf: (commit) => filesOf(gitDir, commit),
     blobSizes: (blobs) => blobSizes(gitDir, blobs),
   };
 }

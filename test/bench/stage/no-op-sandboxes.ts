@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import type { Sandbox, Sandboxes, Snapshots } from '../../../src/sandbox/port.ts';
 
 /** Sandboxes that cost nothing: everything answers at once, nothing is there and nothing is changed. */
@@ -15,6 +16,10 @@ export function createNoOpSandboxes(): Sandboxes {
 export const noSnapshots: Snapshots = {
   ensure: async (repository, commit) => `/nowhere/${repository.id}/${commit}`,
 };
+
+const empty = gzipSync('');
+/** As `execution/workspace-patch.ts` reads it. */
+const emptyPatch = `patch ${empty.length}\n${empty.toString('base64')}`;
 
 function createNoOpSandbox(): Sandbox {
   const ran = {
@@ -34,7 +39,8 @@ function createNoOpSandbox(): Sandbox {
     list: async () => [],
     read: async () => ({ text: '', start: 1, end: 0, totalLines: 0, truncated: false }),
     search: async () => ({ matches: [], truncated: false }),
-    run: async () => ran,
+    // A patch is asked for after each turn that wrote: it is empty, so that every turn has its checkpoint.
+    run: async () => ({ ...ran, stdout: emptyPatch }),
     runByEngine: async () => ran,
     cpuMs: async () => null,
     write: async () => {},
