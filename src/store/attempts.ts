@@ -51,7 +51,8 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
           .set({ failure: null, summary, refused })
           .where(eq(subtasks.id, attempt.subtaskId))
           .returning({ agent: subtasks.agent });
-        await storeResult(tx, { ...attempt, agent: subtask?.agent ?? '' }, result);
+        const { taskId, subtaskId, number } = attempt;
+        await storeResult(tx, { taskId, subtaskId, number, agent: subtask?.agent ?? '' }, result);
         await storeArtifacts(tx, attempt.taskId, claim.attemptId, result.artifacts);
         if (result.turns > 0) await dropCheckpoints(tx, attempt.subtaskId);
         return true;
@@ -146,22 +147,22 @@ function held(claim: Claim) {
 
 /**
  * Ends a held attempt. The task row is locked first, in the order of every other transaction on a task, so
- * that a cancel and a result never wait for each other crosswise.
+ * that a cancel and a result never wait for each other crosswise. Shared: the results of a task do not wait for one
+ * another, only for what moves the task.
  */
 async function end(
   tx: Executor,
   claim: Claim,
   change: Partial<typeof attempts.$inferInsert>,
-): Promise<{ taskId: string; subtaskId: string } | null> {
-  // No key update: rows that refer to the task (usage, checkpoints) may be inserted meanwhile.
+): Promise<{ taskId: string; subtaskId: string; number: number } | null> {
   await tx.execute(sql`select 1 from ${tasks}
     where ${tasks.id} = (select ${attempts.taskId} from ${attempts} where ${attempts.id} = ${claim.attemptId})
-    for no key update`);
+    for share`);
   const [attempt] = await tx
     .update(attempts)
     .set({ ...change, finishedAt: new Date() })
     .where(held(claim))
-    .returning({ taskId: attempts.taskId, subtaskId: attempts.subtaskId });
+    .returning({ taskId: attempts.taskId, subtaskId: attempts.subtaskId, number: attempts.number });
   return attempt ?? null;
 }
 

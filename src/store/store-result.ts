@@ -9,21 +9,21 @@ import { candidates, findings, patches, triages } from './schema.ts';
 const rowsAtOnce = 500;
 
 /**
- * Stores the parts of a result, inside the transaction that accepts it. They take the place of what an earlier run of
- * the subtask gave.
+ * Stores the parts of a result, inside the transaction that accepts it. They take the place of what an earlier attempt
+ * (`number` is 1-based) of the subtask gave.
  */
 export async function storeResult(
   tx: Executor,
-  owner: { taskId: string; subtaskId: string; agent: string },
+  owner: { taskId: string; subtaskId: string; number: number; agent: string },
   result: AttemptResult,
 ): Promise<void> {
-  const { agent, ...ids } = owner;
+  const { agent, number, ...ids } = owner;
   const { findings: found = [], patch, candidate, triage } = result;
-  // One statement: most often there is nothing.
-  await tx.execute(sql`with
-    gone_findings as (delete from ${findings} where ${findings.subtaskId} = ${ids.subtaskId}),
-    gone_patches as (delete from ${patches} where ${patches.subtaskId} = ${ids.subtaskId})
-    delete from ${triages} where ${triages.subtaskId} = ${ids.subtaskId}`);
+  if (number > 1)
+    await tx.execute(sql`with
+      gone_findings as (delete from ${findings} where ${findings.subtaskId} = ${ids.subtaskId}),
+      gone_patches as (delete from ${patches} where ${patches.subtaskId} = ${ids.subtaskId})
+      delete from ${triages} where ${triages.subtaskId} = ${ids.subtaskId}`);
   const rows = found.map((finding, position) => ({
     ...finding,
     ...ids,
