@@ -40,12 +40,22 @@ export async function inSandbox<T>(
   tools.alive();
   const { wallMs } = subtask.matrix.limits;
   const request = { taskId: task.id, attemptId: claim.attemptId, snapshot, wallMs };
-  const sandbox = await ports.sandboxes.acquire(request, tools.signal);
+  const sandbox = await waiting(tools, ports.sandboxes.acquire(request, tools.signal));
   try {
     await tools.started(sandbox.containerId);
     return await use(sandbox);
   } finally {
     await sandbox.close();
+  }
+}
+
+/** Waiting for a turn among many that start is no idleness of the agent; the wall-clock limit goes on. */
+async function waiting<T>({ alive }: AttemptTools, work: Promise<T>): Promise<T> {
+  const beat = setInterval(alive, 1000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(beat);
   }
 }
 

@@ -66,10 +66,11 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   await github.createRepository({ fullName: repository, files: options.files });
 
   const apps: App[] = [];
+  // One for all: who merges and who publishes read what the workers left in mirror and artifacts.
+  const dataDir = join(dir, 'data');
+  opened.defer(() => removeDataDirectory(dataDir));
   for (const role of options.roles) {
     signal.throwIfAborted();
-    const dataDir = join(dir, `data${apps.length}`);
-    opened.defer(() => removeDataDirectory(dataDir));
     const app = await startApp({
       role,
       dataDir,
@@ -114,7 +115,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     problems: async () => {
       await github.settle();
       await Promise.all(apps.map((app) => app.stop()));
-      const left = (await Promise.all(apps.map((app) => sandboxesOf(app.dataDir)))).flat().length;
+      const left = (await sandboxesOf(dataDir)).length;
       const { unexpected, violations } = await github.problems();
       return [
         ...(left > 0 ? [`${left} containers were left`] : []),

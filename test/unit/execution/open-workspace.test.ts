@@ -1,0 +1,38 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { inSandbox } from '../../../src/execution/open-workspace.ts';
+import type { AttemptTools, Work } from '../../../src/execution/perform.ts';
+import { watchLimits } from '../../../src/execution/watch.ts';
+import type { Sandbox } from '../../../src/sandbox/port.ts';
+
+afterEach(() => void vi.useRealTimers());
+
+it('does not take the wait for a sandbox among many for idleness, but bounds it by the wall clock', async () => {
+  vi.useFakeTimers();
+  const watch = watchLimits({ wallMs: 200_000, idleMs: 60_000 }, new AbortController().signal);
+  const acquired = Promise.withResolvers<Sandbox>();
+  const tools = {
+    signal: watch.signal,
+    alive: watch.alive,
+    started: async () => {},
+  } as unknown as AttemptTools;
+  const work = {
+    task: { id: 'task', repositoryId: 1 },
+    subtask: { matrix: { limits: { wallMs: 200_000 } } },
+    claim: { attemptId: 'attempt', epoch: 1 },
+  } as Work;
+  const ports = {
+    snapshots: { ensure: async () => '/snapshot' },
+    sandboxes: { acquire: () => acquired.promise },
+  } as unknown as Parameters<typeof inSandbox>[0];
+  let closed = false;
+  const used = inSandbox(ports, work, tools, { mirrorDir: '/mirror', commit: 'c' }, async () => 'used');
+  await vi.advanceTimersByTimeAsync(150_000);
+  expect(watch.signal.aborted).toBe(false);
+  acquired.resolve({ containerId: 'c', close: async () => void (closed = true) } as unknown as Sandbox);
+  expect(await used).toBe('used');
+  expect(closed).toBe(true);
+  // It has begun: silence counts again, and the wall clock has gone on all the while.
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(watch.signal.aborted).toBe(true);
+  watch.stop();
+});
