@@ -24,13 +24,13 @@ it('does not take the wait for a sandbox among many for idleness, but bounds it 
     snapshots: { ensure: async () => '/snapshot' },
     sandboxes: { acquire: () => acquired.promise },
   } as unknown as Parameters<typeof inSandbox>[0];
-  let closed = false;
+  const close = vi.fn(async () => {});
   const used = inSandbox(ports, work, tools, { mirrorDir: '/mirror', commit: 'c' }, async () => 'used');
   await vi.advanceTimersByTimeAsync(150_000);
   expect(watch.signal.aborted).toBe(false);
-  acquired.resolve({ containerId: 'c', close: async () => void (closed = true) } as unknown as Sandbox);
+  acquired.resolve({ containerId: 'c', close } as unknown as Sandbox);
   expect(await used).toBe('used');
-  expect(closed).toBe(true);
+  expect(close).toHaveBeenCalledOnce();
   // It has begun: silence counts again, and the wall clock has gone on all the while.
   await vi.advanceTimersByTimeAsync(60_000);
   expect(watch.signal.aborted).toBe(true);
