@@ -62,7 +62,8 @@ async function run(): Promise<number> {
 }
 
 async function onPostgres() {
-  const schema = 'bare';
+  // BullMQ looks for the tables of its Postgres backend there and nowhere else; the queue has a name of its own.
+  const schema = 'bullmq';
   const connectionString = await databaseUrl(PATCHFLEET_DATA);
   const pool = new pg.Pool({ connectionString, max: 12, options: `-c search_path=${schema}` });
   pool.setMaxListeners(0);
