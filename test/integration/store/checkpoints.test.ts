@@ -151,18 +151,16 @@ describe('checkpoints', () => {
     expect(await store.checkpoints.load(work.subtask.id)).toBeNull();
   });
 
-  it('of 200 agents with three turns each are stored within seconds', async () => {
+  it('of 200 agents that end their turns at once are all stored', async () => {
     const works = await claimed(200);
     expect(works).toHaveLength(200);
-    const began = performance.now();
     await Promise.all(
       works.map(async (work) => {
         for (const number of [1, 2, 3])
           expect(await save(work.claim, number, 'x'.repeat(2000 * number))).toBe(true);
       }),
     );
-    const ms = performance.now() - began;
-    console.info(`600 checkpoints: ${Math.round(ms)} ms`);
-    expect(ms).toBeLessThan(10_000);
+    for (const { subtask } of works)
+      expect((await store.checkpoints.load(subtask.id))?.turns.map(({ turn }) => turn)).toEqual([1, 2, 3]);
   });
 });

@@ -240,41 +240,4 @@ describe('the next attempt', () => {
     });
     expect([...of.values()].map((list) => list.length).sort()).toEqual([7, 7, 8, 8]);
   });
-
-  it('costs no more with what has ended: 1,000 queued beside 10,000 that are over', async () => {
-    const store = storeWith();
-    await put([
-      { name: 'one', installation: 1 },
-      { name: 'two', installation: 2, priority: 30 },
-    ]);
-    const copies = async (count: number, status: 'queued' | 'succeeded') => {
-      await database.db.execute(sql`
-        with made as (
-          insert into subtasks (id, task_id, row, title, agent, matrix, complexity, status)
-          select gen_random_uuid(), s.task_id, s.row + 10 + i + ${status === 'queued' ? 100_000 : 0}, s.title,
-                 s.agent, s.matrix, 1, ${status === 'queued' ? 'running' : 'succeeded'}
-            from (select * from subtasks where row < 2) s, generate_series(1, ${count / 2}::int) i
-          returning id, task_id)
-        insert into attempts (id, task_id, subtask_id, number, status)
-        select gen_random_uuid(), task_id, id, 1, ${status} from made`);
-    };
-    await copies(1000, 'queued');
-    const timed = async () => {
-      const times: number[] = [];
-      for (let index = 0; index < 60; index += 1) {
-        const began = performance.now();
-        expect(await takeOne(store, 'w', { free: 1 })).not.toBeNull();
-        times.push(performance.now() - began);
-      }
-      return times.sort((a, b) => a - b)[30] ?? 0;
-    };
-    const before = await timed();
-    await copies(10_000, 'succeeded');
-    await database.db.execute(sql`analyze`);
-    const after = await timed();
-    console.info(
-      `a claim among 1,000 queued: ${before.toFixed(1)} ms, with 10,000 ended: ${after.toFixed(1)} ms`,
-    );
-    expect(after).toBeLessThan(Math.max(60, before * 4));
-  });
 });
