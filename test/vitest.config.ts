@@ -13,6 +13,7 @@ export default defineConfig({
   cacheDir: 'node_modules/.vite',
   test: {
     restoreMocks: true,
+    setupFiles: ['test/support/seed.ts'],
     // What is waited for starts processes; a second, the default, is little on a busy machine.
     expect: { poll: { timeout: 10_000 } },
     // One less than the cores by default, which is one on a small machine.
