@@ -1,7 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { requireSha } from './mirror-fetch.ts';
+import { makeIndexDirectory } from './mirror-writer-tree.ts';
 import { runGit } from './run-git.ts';
 
 /**
@@ -10,7 +10,7 @@ import { runGit } from './run-git.ts';
  * name ends with a blank: git cannot read the header that it writes for those.
  */
 export async function applyPatch(gitDir: string, base: string, patch: Uint8Array): Promise<string> {
-  const home = await mkdtemp(join(tmpdir(), 'patchfleet-apply-'));
+  const home = await makeIndexDirectory(gitDir);
   try {
     const options = { gitDir, env: { GIT_INDEX_FILE: join(home, 'index') } };
     await runGit(['read-tree', `${requireSha(base)}^{tree}`], options);

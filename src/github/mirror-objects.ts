@@ -61,7 +61,8 @@ export async function readBlob(
   return null;
 }
 
-function splitNul(bytes: Buffer): Buffer[] {
+/** Records that each end with a NUL; what follows the last one is dropped. */
+export function splitNul(bytes: Buffer): Buffer[] {
   const parts: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
     const end = bytes.indexOf(0, at);

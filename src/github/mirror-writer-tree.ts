@@ -43,7 +43,7 @@ export async function writeTree(
 const staleMs = 60 * 60_000;
 
 /** In the mirror, not in the temporary directory: what a killed process leaves is found here by the next write. */
-async function makeIndexDirectory(gitDir: string): Promise<string> {
+export async function makeIndexDirectory(gitDir: string): Promise<string> {
   const all = join(gitDir, 'patchfleet-indexes');
   await mkdir(all, { recursive: true });
   for (const name of await readdir(all)) {

@@ -5,7 +5,7 @@ import { parseRaw, type RawEntry } from '../domain/parse-raw.ts';
 import type { FileMode, PatchEntry } from '../domain/patch.ts';
 import { differences, treesOf } from './mirror-batch.ts';
 import { requireSha } from './mirror-fetch.ts';
-import { blobSizes } from './mirror-objects.ts';
+import { blobSizes, splitNul } from './mirror-objects.ts';
 import { writeTree } from './mirror-writer-tree.ts';
 import type { MergeResult, MirrorWriter } from './port.ts';
 import { GitError, runGit } from './run-git.ts';
@@ -121,15 +121,4 @@ function plainMode({ newMode, path }: RawEntry): FileMode | null {
   if (newMode === '100644' || newMode === '100755') return newMode;
   const kind = newMode === '120000' ? 'a symlink' : newMode === '160000' ? 'a submodule' : `mode ${newMode}`;
   throw new PatchfleetError('patch_refused', `${displayPath(path)}: is ${kind}`);
-}
-
-function splitNul(bytes: Buffer): Buffer[] {
-  const parts: Buffer[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const end = bytes.indexOf(0, at);
-    if (end === -1) break;
-    parts.push(bytes.subarray(at, end));
-    at = end + 1;
-  }
-  return parts;
 }

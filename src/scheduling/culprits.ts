@@ -60,7 +60,7 @@ function mayRerun(
   if (code !== 'conflict') return null;
   if (culprit.conflictReruns < limits.conflictReruns) return { cause: 'conflict', behind: null };
   const once = limits.conflictReruns > 0 && culprit.conflictReruns === limits.conflictReruns;
-  if (!once || against === undefined || against === null) return null;
+  if (!once || against === null) return null;
   if (culprit.above.includes(against) || makesCycle(culprit, against, edges)) return null;
   edges.push({ culprit, behind: against });
   return { cause: 'conflict', behind: against };
