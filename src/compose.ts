@@ -63,6 +63,7 @@ export async function compose(
   const onError = (error: Error) => log.warn({ err: error }, 'database connection');
 
   const instance = await readInstance(dataDir);
+  const worker = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   // Closes what was opened, last first, where anything below fails: an embedded Postgres would stay behind.
   await using opened = new AsyncDisposableStack();
   const database = await openDatabase({ url: env.DATABASE_URL, dataDir, onError });
@@ -107,6 +108,7 @@ export async function compose(
       dockerHost: env.DOCKER_HOST,
       config: operator.sandbox,
       instance,
+      worker,
       workspacesDir: join(dataDir, 'workspaces'),
       log,
     });
@@ -153,7 +155,7 @@ export async function compose(
     dispatch: createDispatch({
       store,
       canRun,
-      worker: `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+      worker,
       capacity: limits.parallel,
       log,
       run: createAttemptRunner({
@@ -169,7 +171,7 @@ export async function compose(
       }),
     }),
     reconcile: createReconciler({ ...common, timing }),
-    reapSandboxes: createSandboxReaper({ sandboxes, store, log }),
+    reapSandboxes: createSandboxReaper({ sandboxes, store, leaseMs: timing.lease_ms, log }),
     close: () => parts.disposeAsync(),
   };
 }

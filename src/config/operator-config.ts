@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { agentSchema } from './agent-config.ts';
+import { sandboxConfigSchema } from './sandbox-config.ts';
 
 /** `patchfleet.yml` of the operator. Holds no secret: keys are named by environment variable. */
 
@@ -101,20 +102,6 @@ export const limitsSchema = z.strictObject({
   file_kib: z.int().min(1).default(512).describe('A changed file larger than this is named as skipped, KiB.'),
 });
 export type Limits = z.infer<typeof limitsSchema>;
-
-export const sandboxConfigSchema = z.strictObject({
-  image: z.string().min(1).default('patchfleet-sandbox:latest').describe('Image that sandboxes are made of.'),
-  memory_mib: z.int().min(64).default(1024).describe('Memory of a sandbox; swap is never given.'),
-  cpus: z.number().min(0.1).default(1).describe('CPUs of a sandbox.'),
-  pids: z.int().min(16).default(256).describe('Processes and threads of a sandbox.'),
-  scratch_mib: z
-    .int()
-    .min(16)
-    .default(512)
-    .describe('Size of the writable scratch directory (HOME and TMPDIR).'),
-  concurrent_starts: z.int().min(1).default(4).describe('Containers started at once, per worker.'),
-});
-export type SandboxConfig = z.infer<typeof sandboxConfigSchema>;
 
 export const timingSchema = z.strictObject({
   heartbeat_ms: z.int().min(100).default(3000).describe("Interval of a running attempt's sign of life."),

@@ -27,6 +27,49 @@ export const repositoryConfigSchema = z.strictObject({
         .describe('The least severity of a finding that makes the check run conclude `failure`.'),
     })
     .prefault({}),
+  setup: z
+    .strictObject({
+      commands: z
+        .array(z.array(z.string().min(1)).min(1).max(50))
+        .max(20)
+        .default([])
+        .describe(
+          'Commands that bring the dependencies, e.g. `[[npm, ci]]`, each as program and arguments. They run once for many attempts, in the sandbox; what they change in files of the repository is undone.',
+        ),
+      lockfiles: z
+        .array(z.string().min(1))
+        .max(50)
+        .nullable()
+        .default(null)
+        .describe(
+          'Globs of the files that decide what the commands bring. With the same content, what an earlier commit brought is used again. null: the known lockfiles and manifests.',
+        ),
+      seconds: z.int().min(1).max(3600).default(600).describe('Wall-clock limit of one command.'),
+      network: z
+        .strictObject({
+          allow: z
+            .array(z.string().min(1).max(300))
+            .max(50)
+            .default([])
+            .describe(
+              'Places the commands may reach, as `host` or `host:port` (443 where it is left out). The operator must allow each.',
+            ),
+        })
+        .prefault({}),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      image: z
+        .string()
+        .min(1)
+        .nullable()
+        .default(null)
+        .describe(
+          "Image that this repository's sandboxes are made of; one that the operator allows. null: the operator's.",
+        ),
+    })
+    .prefault({}),
   verify: z
     .strictObject({
       commands: z

@@ -112,7 +112,33 @@ export const failureKinds = {
   sandbox_died: {
     class: 'transient',
     title: 'The sandbox died while the agent was working',
-    remedy: 'If it was out of memory (the log says so), raise `sandbox.memory_mib`.',
+    remedy: 'Nothing to do: it is tried again. See the log of the Docker engine if it repeats.',
+  },
+  memory_exhausted: {
+    class: 'transient',
+    title: 'The sandbox ran out of memory',
+    remedy: 'It is tried again with more. If it repeats, raise `sandbox.memory_mib`.',
+  },
+  memory_ceiling: {
+    class: 'permanent',
+    title: 'The work needs more memory than the operator allows',
+    remedy: 'Raise `sandbox.memory_ceiling_mib`, or make the checks of the repository need less.',
+  },
+  disk_exhausted: {
+    class: 'permanent',
+    title: 'The attempt wrote more to its workspace than it may',
+    remedy: 'Raise `sandbox.workspace_mib` or `sandbox.workspace_files`; the log names what was reached.',
+  },
+  setup_failed: {
+    class: 'permanent',
+    title: 'The setup of the repository failed',
+    remedy:
+      'Run the commands of `setup` in a fresh checkout; a place they must reach has to be named in `setup.network.allow` and allowed by the operator.',
+  },
+  image_refused: {
+    class: 'permanent',
+    title: 'The repository names a sandbox image that the operator does not allow',
+    remedy: 'Add the image to `sandbox.images` of patchfleet.yml, or take it out of the repository file.',
   },
   command_failed: {
     class: 'permanent',

@@ -1,8 +1,7 @@
-import type { ContainerCreateOptions } from 'dockerode';
-import type { OperatorConfig } from '../config/operator-config.ts';
-import type { SandboxRequest } from './port.ts';
-
-export type SandboxConfig = OperatorConfig['sandbox'];
+import type { ContainerCreateOptions, MountSettings } from 'dockerode';
+import type { SandboxConfig } from '../config/sandbox-config.ts';
+import type { SandboxKind } from './port.ts';
+import type { WorkspaceMount } from './workspaces.ts';
 
 /** The user that owns workspaces on the host and runs everything in a container. Never root. */
 export interface SandboxUser {
@@ -13,8 +12,7 @@ export interface SandboxUser {
 /** Labels by which the reaper knows its own. */
 export const labels = {
   instance: 'dev.patchfleet.instance',
-  task: 'dev.patchfleet.task',
-  attempt: 'dev.patchfleet.attempt',
+  worker: 'dev.patchfleet.worker',
 } as const;
 
 /** Where the workspace is mounted. */
@@ -29,19 +27,20 @@ const mib = 1024 * 1024;
  */
 export function containerSpec(
   config: SandboxConfig,
-  request: Pick<SandboxRequest, 'taskId' | 'attemptId'>,
+  kind: Pick<SandboxKind, 'image' | 'memoryMib'>,
   identity: {
     readonly instance: string;
+    readonly worker: string;
     readonly name: string;
-    readonly workspaceDir: string;
+    readonly workspace: WorkspaceMount;
     readonly user: SandboxUser;
   },
 ): ContainerCreateOptions {
   const { uid, gid } = identity.user;
-  const memory = config.memory_mib * mib;
+  const memory = (kind.memoryMib ?? config.memory_mib) * mib;
   return {
     name: identity.name,
-    Image: config.image,
+    Image: kind.image ?? config.image,
     // Appended to the image's entrypoint, the tool server.
     Cmd: ['--container', workspaceInContainer],
     User: `${uid}:${gid}`,
@@ -59,8 +58,7 @@ export function containerSpec(
     ],
     Labels: {
       [labels.instance]: identity.instance,
-      [labels.task]: request.taskId,
-      [labels.attempt]: request.attemptId,
+      [labels.worker]: identity.worker,
     },
     Tty: false,
     AttachStdin: true,
@@ -77,8 +75,8 @@ export function containerSpec(
       SecurityOpt: ['no-new-privileges'],
       Privileged: false,
       ReadonlyRootfs: true,
-      // No docker-managed volume: the workspace is removed by whoever made it.
-      Binds: [`${identity.workspaceDir}:${workspaceInContainer}:rw`],
+      // The workspace is removed by whoever made it.
+      Mounts: [workspaceMount(identity.workspace)],
       Tmpfs: {
         '/tmp': 'rw,noexec,nosuid,nodev,size=64m,mode=1777',
         // Tools compile and run things here; a noexec TMPDIR breaks `go test`, a read-only HOME most tools.
@@ -98,5 +96,14 @@ export function containerSpec(
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },
     },
+  };
+}
+
+function workspaceMount(workspace: WorkspaceMount): MountSettings {
+  const { dir } = workspace;
+  return {
+    ...{ Target: workspaceInContainer, Source: dir, Type: 'bind', ReadOnly: false },
+    // Nothing that is mounted on either side later is seen on the other.
+    BindOptions: { Propagation: 'rprivate' },
   };
 }

@@ -1,3 +1,4 @@
+import type { NetworkRule } from '../config/sandbox-config.ts';
 import type { RefusalRule } from '../domain/patch.ts';
 
 /** What the rest of the product may know of sandboxes. */
@@ -122,26 +123,51 @@ export type HarvestEntry =
   /** What cannot be part of a patch; `path` is escaped where it is not plain UTF-8. */
   | { readonly kind: 'refused'; readonly path: string; readonly rule: RefusalRule; readonly reason: string };
 
-export interface SandboxRequest {
-  readonly taskId: string;
-  readonly attemptId: string;
+/** What a sandbox is made of, whoever will use it. */
+export interface SandboxKind {
   /** A read-only snapshot directory made by {@link Snapshots}. */
   readonly snapshot: string;
+  /** A layer of dependencies over that snapshot; without it there is none. */
+  readonly prepared?: string | null;
+  /** By default the operator's; checked against the operator's list by whoever asks. */
+  readonly image?: string;
+  /** By default the operator's. */
+  readonly memoryMib?: number;
+  /** What it may reach; by default nothing. */
+  readonly network?: readonly NetworkRule[];
+}
+
+export interface SandboxRequest extends SandboxKind {
+  readonly taskId: string;
+  readonly attemptId: string;
   readonly wallMs: number;
 }
 
 export interface Sandboxes {
-  /** Starts a sandbox over a fresh workspace made from the snapshot. Fails with `sandbox_unavailable`. */
+  /**
+   * A sandbox over a fresh workspace of that kind, used by nobody before. Fails with `sandbox_unavailable`,
+   * `memory_ceiling`.
+   */
   acquire(request: SandboxRequest, signal: AbortSignal): Promise<Sandbox>;
   /**
-   * Removes every container and workspace of ours whose attempt is not in `live`. Never touches anything
-   * without our label and instance. Returns what it removed.
+   * Says that `count` sandboxes of this kind will be wanted next, of those not acquired yet: they are started ahead,
+   * as far as the pool goes. Returns at once and never fails; the last word on a kind counts.
    */
-  reap(live: (attemptId: string) => Promise<boolean>): Promise<{ containers: number; workspaces: number }>;
-  /** Id of the image that sandboxes are made of now: a rebuilt image has another. Fails with `sandbox_unavailable`. */
-  imageId(signal: AbortSignal): Promise<string>;
+  prewarm(kind: SandboxKind, count: number): void;
+  /**
+   * Removes every container and workspace of this instance whose worker is not alive, and those of this worker that
+   * it does not know. Never touches anything without our label and instance. Returns what it removed.
+   */
+  reap(isAlive: (worker: string) => Promise<boolean>): Promise<{ containers: number; workspaces: number }>;
+  /**
+   * Id of an image on the engine, by default of the operator's: a rebuilt image has another. Fails with
+   * `sandbox_unavailable`.
+   */
+  imageId(signal: AbortSignal, image?: string): Promise<string>;
   /** Checks engine and image; each problem with its remedy. Empty: all well. */
   check(): Promise<string[]>;
+  /** Removes what was started ahead. Sandboxes in use are left to their users. */
+  close(): Promise<void>;
 }
 
 /** Makes read-only directories from commits, once each. */

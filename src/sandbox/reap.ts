@@ -7,42 +7,61 @@ import type { SandboxLog } from './sandbox-log.ts';
 import type { Workspaces } from './workspaces.ts';
 
 /**
- * Removes what dead workers left: containers with the label of this instance and workspaces, both of attempts
- * that are not alive. What cannot be removed is logged and left for the next time. Fails with
- * `sandbox_unavailable` when the engine cannot be asked, or else with whatever `live` throws.
+ * Removes what dead workers left: containers with the label of this instance and workspaces. What cannot be removed
+ * is logged and left for the next time; containers first, so that no workspace is taken from under one. Fails with
+ * `sandbox_unavailable` when the engine cannot be asked, or else with whatever `isAlive` throws.
  */
 export async function reap(
-  from: { docker: Docker; instance: string; workspaces: Workspaces; log: SandboxLog },
-  live: (attemptId: string) => Promise<boolean>,
+  from: {
+    readonly docker: Docker;
+    readonly instance: string;
+    readonly worker: string;
+    /** Whether this worker has that container (by name) or workspace (by id) in use or is about to. */
+    readonly isMine: (nameOrId: string) => boolean;
+    readonly workspaces: Workspaces;
+    readonly log: SandboxLog;
+  },
+  isAlive: (worker: string) => Promise<boolean>,
 ): Promise<{ containers: number; workspaces: number }> {
   const { docker, instance, workspaces, log } = from;
-  const found = await docker
+  // Listed before the containers: one that is made meanwhile is not in the list.
+  const found = await workspaces.all();
+  const containers = await docker
     .listContainers({ all: true, filters: { label: [`${labels.instance}=${instance}`] } })
     .catch((thrown: unknown) => {
       throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
     });
+  const answers = new Map<string, Promise<boolean>>();
+  const alive = (worker: string) => {
+    const answer = answers.get(worker) ?? isAlive(worker);
+    answers.set(worker, answer);
+    return answer;
+  };
+  const isLeft = async (worker: string, nameOrId: string) =>
+    worker === from.worker ? !from.isMine(nameOrId) : !(await alive(worker));
 
-  const kept = new Set<string>();
   const removed = { containers: 0, workspaces: 0 };
-  for (const container of found) {
-    const attemptId = container.Labels[labels.attempt];
+  const kept = new Set<string>();
+  for (const container of containers) {
+    const worker = container.Labels[labels.worker];
     // The engine filtered already; asked again because removing a stranger's container cannot be undone.
-    if (container.Labels[labels.instance] !== instance || attemptId === undefined) continue;
-    if (await live(attemptId)) continue;
+    if (container.Labels[labels.instance] !== instance || worker === undefined) continue;
+    const name = (container.Names[0] ?? '').replace(/^\//, '');
+    if (!(await isLeft(worker, name))) continue;
     try {
       if (await removeContainer(docker, container.Id)) removed.containers += 1;
     } catch (thrown) {
-      kept.add(attemptId);
+      kept.add(worker);
       log.warn({ container: container.Id, problem: engineProblem(thrown) }, 'a container cannot be removed');
     }
   }
-  for (const workspace of await workspaces.all()) {
-    if (kept.has(workspace.attemptId) || (await live(workspace.attemptId))) continue;
+  for (const { id, worker } of found) {
+    if (kept.has(worker) || !(await isLeft(worker, id))) continue;
     try {
-      await workspaces.remove(workspace.dir);
+      await workspaces.remove(id);
       removed.workspaces += 1;
     } catch (thrown) {
-      log.warn({ workspace: workspace.dir, problem: engineProblem(thrown) }, 'a workspace cannot be removed');
+      log.warn({ workspace: id, problem: engineProblem(thrown) }, 'a workspace cannot be removed');
     }
   }
   return removed;

@@ -1,57 +1,53 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, readdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { execa } from 'execa';
-import type { SandboxUser } from './container-spec.ts';
-import { hostCommand } from './host-command.ts';
-import { removeTree } from './remove-tree.ts';
+import { readdir } from 'node:fs/promises';
+import type { HarvestEntry } from './port.ts';
 
-/** Writable directories made from snapshots. The interface says nothing of how: copies now. */
-export interface Workspaces {
-  /** A fresh directory with the snapshot's contents, writable by the sandbox user. */
-  create(snapshot: string, attemptId: string, signal: AbortSignal): Promise<{ dir: string }>;
-  /** Removes it, whatever is in it. Does not mind when it is gone. */
-  remove(dir: string): Promise<void>;
-  /** Every workspace there is, also those that other processes made. */
-  all(): Promise<{ dir: string; attemptId: string }[]>;
+/** What the engine mounts into a container. */
+export interface WorkspaceMount {
+  readonly dir: string;
 }
 
-/** Between the attempt's id and what makes the directory unique. */
+/** A writable directory for one sandbox. */
+export interface Workspace {
+  readonly id: string;
+  readonly mount: WorkspaceMount;
+  /** What is not as the snapshot has it; see harvest.ts. Only after its container has ended. */
+  harvest(signal: AbortSignal): Promise<HarvestEntry[]>;
+  /** Removes it, whatever is in it. Does not mind when it is gone. */
+  remove(): Promise<void>;
+}
+
+/** What a workspace is made of. */
+export interface WorkspaceBase {
+  readonly snapshot: string;
+  readonly prepared?: string | null;
+}
+
+export interface Workspaces {
+  /** A fresh one with the contents of snapshot and prepared layer, writable by the sandbox user. */
+  create(base: WorkspaceBase, signal: AbortSignal): Promise<Workspace>;
+  /** Every workspace there is, also those that other processes made. */
+  all(): Promise<{ id: string; worker: string }[]>;
+  /** Removes one by its id. */
+  remove(id: string): Promise<void>;
+}
+
+/** Between the worker's name and what makes the workspace unique. */
 const separator = '@';
 
-/** Workspaces as plain copies under `root` (made if missing); copy-on-write where the file system can. */
-export function createWorkspaces(root: string, user: SandboxUser): Workspaces {
-  return {
-    async create(snapshot, attemptId, signal) {
-      if (!/^[\w-]{1,100}$/.test(attemptId)) throw new TypeError(`not an attempt id: ${attemptId}`);
-      await mkdir(root, { recursive: true, mode: 0o700 });
-      const dir = join(root, `${attemptId}${separator}${randomBytes(4).toString('hex')}`);
-      const options = { ...hostCommand, cancelSignal: signal } as const;
-      try {
-        await execa('cp', ['-a', '--reflink=auto', '--no-target-directory', '--', snapshot, dir], options);
-        // -R follows no symlink; -h changes links themselves.
-        await execa('chmod', ['-R', '--', 'u+w', dir], options);
-        if (process.getuid?.() === 0)
-          await execa('chown', ['-R', '-h', '--', `${user.uid}:${user.gid}`, dir], options);
-      } catch (thrown) {
-        await removeTree(dir);
-        signal.throwIfAborted();
-        throw thrown;
-      }
-      return { dir };
-    },
+/** The directory below `root` of a workspace made by that worker. */
+export function workspaceId(worker: string, unique: string): string {
+  if (!/^[\w.-]{1,150}$/.test(worker)) throw new TypeError(`not the name of a worker: ${worker}`);
+  return `${worker}${separator}${unique}`;
+}
 
-    remove: removeTree,
-
-    async all() {
-      const names = await readdir(root).catch((thrown: NodeJS.ErrnoException) => {
-        if (thrown.code === 'ENOENT') return [];
-        throw thrown;
-      });
-      return names.flatMap((name) => {
-        const at = name.lastIndexOf(separator);
-        return at < 1 ? [] : [{ dir: join(root, name), attemptId: name.slice(0, at) }];
-      });
-    },
-  };
+/** The workspaces below `root`, by the names of their directories. */
+export async function listWorkspaces(root: string): Promise<{ id: string; worker: string }[]> {
+  const names = await readdir(root).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT') return [];
+    throw thrown;
+  });
+  return names.flatMap((id) => {
+    const at = id.lastIndexOf(separator);
+    return at < 1 ? [] : [{ id, worker: id.slice(0, at) }];
+  });
 }

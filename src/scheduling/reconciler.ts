@@ -53,14 +53,15 @@ export function createReconciler(deps: {
   };
 }
 
-/** Removes the sandboxes of attempts that are over. Run by every worker for its own engine. */
+/** Removes the sandboxes of workers that are gone. Run by every worker for its own engine. */
 export function createSandboxReaper(deps: {
   sandboxes: Sandboxes;
-  store: Pick<Store, 'attempts'>;
+  store: Pick<Store, 'workers'>;
+  leaseMs: number;
   log: Logger;
 }): () => Promise<void> {
   return async () => {
-    const removed = await deps.sandboxes.reap((attemptId) => deps.store.attempts.isLive(attemptId));
+    const removed = await deps.sandboxes.reap((worker) => deps.store.workers.isAlive(worker, deps.leaseMs));
     if (removed.containers + removed.workspaces > 0) deps.log.info(removed, 'removed orphaned sandboxes');
   };
 }

@@ -84,14 +84,6 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
         })
         .where(held(claim));
     },
-
-    isLive: async (attemptId) => {
-      const [row] = await db
-        .select({ status: attempts.status })
-        .from(attempts)
-        .where(and(eq(attempts.id, attemptId), inArray(attempts.status, ['queued', 'running'])));
-      return row !== undefined;
-    },
   };
 }
 

@@ -197,7 +197,6 @@ export interface Attempts {
   fail(claim: Claim, failure: Failure, artifacts: readonly NewArtifact[]): Promise<boolean>;
   /** The worker gives the attempt back unharmed (it is shutting down). */
   release(claim: Claim): Promise<void>;
-  isLive(attemptId: string): Promise<boolean>;
 }
 
 export interface Workers {
@@ -209,6 +208,8 @@ export interface Workers {
     worker: string,
     at: { readonly capacity: number; readonly claims: readonly Claim[]; readonly waitingMs: number },
   ): Promise<{ gone: string[]; waiting: boolean }>;
+  /** Whether that worker gave a sign of life within the lease, milliseconds. */
+  isAlive(worker: string, leaseMs: number): Promise<boolean>;
   /** The worker stops as told. */
   leave(worker: string): Promise<void>;
   /** Drops the workers without a sign of life for that long. */

@@ -1,4 +1,4 @@
-import { and, eq, lt, sql } from 'drizzle-orm';
+import { and, eq, gt, lt, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import type { Workers } from './port.ts';
 import { attempts, workers } from './schema.ts';
@@ -22,6 +22,11 @@ export function createWorkers(db: Database): Workers {
           exists (select 1 from ${attempts} a
                    where a.status = 'queued' and a.queued_at < ${new Date(now.getTime() - waitingMs)}) as waiting`);
       return { gone: rows[0]?.gone ?? [], waiting: rows[0]?.waiting ?? false };
+    },
+
+    isAlive: async (worker, leaseMs) => {
+      const alive = and(eq(workers.name, worker), gt(workers.seenAt, new Date(Date.now() - leaseMs)));
+      return (await db.select({ name: workers.name }).from(workers).where(alive)).length > 0;
     },
 
     leave: async (worker) => {

@@ -1,10 +1,11 @@
 import { index, integer, jsonb, pgTable, real, text, unique, uuid } from 'drizzle-orm/pg-core';
 import type { Candidate } from '../../domain/candidate.ts';
+import type { Failure } from '../../domain/failure.ts';
 import type { Severity } from '../../domain/finding.ts';
 import type { PatchEntry } from '../../domain/patch.ts';
 import type { Triage } from '../../domain/triage.ts';
 import type { Verdict, VerificationReport } from '../../domain/verification.ts';
-import { at } from './columns.ts';
+import { at, big } from './columns.ts';
 import { subtasks, tasks } from './tasks.ts';
 
 export const findings = pgTable(
@@ -70,11 +71,18 @@ export const candidates = pgTable('candidates', {
 });
 
 /** Reports of trees; see domain/verification.ts. The key holds tree, commands and image. */
-export const verifications = pgTable('verifications', {
-  key: text('key').primaryKey(),
-  report: jsonb('report').$type<VerificationReport>().notNull(),
-  createdAt: at('created_at').notNull().defaultNow(),
-});
+export const verifications = pgTable(
+  'verifications',
+  {
+    key: text('key').primaryKey(),
+    report: jsonb('report').$type<VerificationReport>().notNull(),
+    repositoryId: big('repository_id'),
+    /** Most memory its sandbox had in use, MiB; null: not known. */
+    peakMib: integer('peak_mib'),
+    createdAt: at('created_at').notNull().defaultNow(),
+  },
+  (t) => [index('verifications_memory').on(t.repositoryId, t.createdAt.desc())],
+);
 
 /** What triage found out about an issue. */
 export const triages = pgTable('triages', {
@@ -85,4 +93,12 @@ export const triages = pgTable('triages', {
     .notNull()
     .references(() => tasks.id, { onDelete: 'cascade' }),
   triage: jsonb('triage').$type<Triage>().notNull(),
+});
+
+/** Setups that failed, by the key of what they would have prepared: none is tried again while its answer is fresh. */
+export const failedSetups = pgTable('failed_setups', {
+  key: text('key').primaryKey(),
+  repositoryId: big('repository_id').notNull(),
+  failure: jsonb('failure').$type<Failure>().notNull(),
+  createdAt: at('created_at').notNull().defaultNow(),
 });

@@ -133,6 +133,8 @@ export const subtasks = pgTable(
     base: text('base'),
     /** What the agent is told about the run before: failing checks, a conflict. Empty at first. */
     feedback: text('feedback').notNull().default(''),
+    /** Memory its next attempt is given, MiB; null: the operator's default. Raised where one ran out of it. */
+    memoryMib: integer('memory_mib'),
     failure: jsonb('failure').$type<Failure>(),
     summary: text('summary').notNull().default(''),
     /** Findings refused because their anchor does not exist. */

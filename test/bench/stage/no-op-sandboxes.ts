@@ -9,6 +9,8 @@ export function createNoOpSandboxes(): Sandboxes {
     reap: async () => ({ containers: 0, workspaces: 0 }),
     imageId: async () => 'none',
     check: async () => [],
+    prewarm: () => {},
+    close: async () => {},
   };
 }
 

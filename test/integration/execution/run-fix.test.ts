@@ -66,6 +66,8 @@ function performer() {
     reap: () => Promise.reject(new Error('not asked for')),
     imageId: async () => 'none',
     check: async () => [],
+    prewarm: () => {},
+    close: async () => {},
   };
   const passed = { passed: true, newFailures: [], knownFailures: [], flaky: [] };
   return createFixWork({

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMirrors } from '../../../src/github/mirror.ts';
 import type { Mirror, TreeChange } from '../../../src/github/port.ts';
+import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
 import type { HarvestEntry } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
-import { createWorkspaces } from '../../../src/sandbox/workspaces.ts';
 import { type TreeFile, writeHistory } from '../mirror/build-repository.ts';
 
 export const never = new AbortController().signal;
@@ -35,7 +35,7 @@ export async function createPatchSetting(): Promise<PatchSetting> {
   });
   const mirror = await mirrors.open(repository);
   const snapshots = createSnapshots({ dir: join(home, 'snapshots') });
-  const workspaces = createWorkspaces(join(home, 'workspaces'), user);
+  const workspaces = createCopiedWorkspaces(join(home, 'workspaces'), 'tester', user);
   let made = 0;
   return {
     home,
@@ -45,7 +45,7 @@ export async function createPatchSetting(): Promise<PatchSetting> {
       return writeHistory(mirror.dir, trees, `made-${made}`);
     },
     snapshot: (commit) => snapshots.ensure({ id: repository.id, mirrorDir: mirror.dir }, commit, never),
-    workspace: async (snapshot) => (await workspaces.create(snapshot, 'attempt', never)).dir,
+    workspace: async (snapshot) => (await workspaces.create({ snapshot }, never)).mount.dir,
     end: () => removeTree(home),
   };
 }

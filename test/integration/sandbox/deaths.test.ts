@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
+import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 
@@ -83,6 +83,7 @@ describe('a sandbox that cannot start', () => {
       dockerHost: `unix://${join(setting.home, 'no-such.sock')}`,
       config: sandboxConfigSchema.parse({}),
       instance: 'none',
+      worker: 'tester',
       workspacesDir: join(setting.home, 'unreached'),
     });
     expect(await sandboxes.check()).toEqual([expect.stringContaining('The Docker engine cannot be reached')]);
@@ -127,25 +128,27 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     '--label',
     'dev.patchfleet.instance=another',
     '--label',
-    'dev.patchfleet.attempt=x',
+    'dev.patchfleet.worker=killed',
     image,
   );
   try {
     const { child, containerId } = await startWorker();
-    const mine = await setting.acquire({ 'a.txt': 'a\n' }, 'attempt-alive');
+    const mine = await setting.acquire({ 'a.txt': 'a\n' });
     child.kill('SIGKILL');
     const state = () => docker('inspect', '--format', '{{.State.Status}}', containerId);
     await expect.poll(state, { timeout: 20_000 }).toBe('exited');
-    mkdirSync(join(setting.workspacesDir, 'attempt-without-container@00000000'));
+    mkdirSync(join(setting.workspacesDir, 'killed@00000000'));
+    mkdirSync(join(setting.workspacesDir, 'tester@00000000'));
+    mkdirSync(join(setting.workspacesDir, 'neighbour@00000000'));
 
-    const live = async (attemptId: string) => attemptId === 'attempt-alive';
-    expect(await setting.sandboxes.reap(live)).toEqual({ containers: 1, workspaces: 2 });
-    expect(await setting.sandboxes.reap(live)).toEqual({ containers: 0, workspaces: 0 });
+    const isAlive = async (worker: string) => worker === 'neighbour';
+    expect(await setting.sandboxes.reap(isAlive)).toEqual({ containers: 1, workspaces: 3 });
+    expect(await setting.sandboxes.reap(isAlive)).toEqual({ containers: 0, workspaces: 0 });
     expect(setting.containers()).toEqual([mine.containerId]);
     expect((await mine.list('', { signal })).map(({ name }) => name)).toEqual(['a.txt']);
     expect(docker('inspect', '--format', '{{.State.Status}}', stranger)).toBe('created');
     await mine.close();
-    expect(readdirSync(setting.workspacesDir)).toEqual([]);
+    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000']);
   } finally {
     docker('rm', '-f', stranger);
   }

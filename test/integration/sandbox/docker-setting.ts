@@ -3,8 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
-import type { SandboxConfig } from '../../../src/sandbox/container-spec.ts';
+import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
+import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
@@ -51,6 +51,7 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
       ...config,
     }),
     instance,
+    worker: 'tester',
     workspacesDir,
   });
   const opened: Sandbox[] = [];

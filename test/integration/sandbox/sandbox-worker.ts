@@ -1,6 +1,6 @@
 /** A worker to be killed: opens a sandbox, starts something long in it, says so and waits. */
 import { randomUUID } from 'node:crypto';
-import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
+import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 
 const [instance = '', workspacesDir = '', snapshot = ''] = process.argv.slice(2);
@@ -9,6 +9,7 @@ const sandboxes = createSandboxes({
   dockerHost: process.env['DOCKER_HOST'],
   config: sandboxConfigSchema.parse({ memory_mib: 256 }),
   instance,
+  worker: 'killed',
   workspacesDir,
 });
 const attemptId = randomUUID();

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
-import { createWorkspaces } from '../../../src/sandbox/workspaces.ts';
 import { bareRepository, blob, commitOf, commitTree, type FileMade, rawTree } from './git-trees.ts';
 
 const never = new AbortController().signal;
@@ -112,7 +112,7 @@ describe('a snapshot', () => {
   it('is the tree of its commit byte by byte, and clean to git in a workspace made from it', async () => {
     const snapshots = createSnapshots({ dir: join(home, 'property') });
     const user = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
-    const workspaces = createWorkspaces(join(home, 'workspaces'), user);
+    const workspaces = createCopiedWorkspaces(join(home, 'workspaces'), 'tester', user);
     await fc.assert(
       fc.asyncProperty(tree, async (files) => {
         const snapshot = await snapshots.ensure(repository, commitOf(mirrorDir, files), never);
@@ -123,14 +123,14 @@ describe('a snapshot', () => {
         ]);
         expect(filesOnDisk(snapshot)).toEqual(expected.sort());
 
-        const workspace = await workspaces.create(snapshot, 'attempt', never);
+        const workspace = await workspaces.create({ snapshot }, never);
         // Only here, in the test's own tree: the product never runs git on a workspace.
-        const status = execFileSync('git', ['-C', workspace.dir, 'status', '--porcelain'], {
+        const status = execFileSync('git', ['-C', workspace.mount.dir, 'status', '--porcelain'], {
           env: { PATH: process.env['PATH'] ?? '', GIT_CONFIG_GLOBAL: '/dev/null' },
           stdio: ['ignore', 'pipe', 'pipe'],
         });
         expect(status.toString()).toBe('');
-        await workspaces.remove(workspace.dir);
+        await workspace.remove();
       }),
       { numRuns: 15 },
     );

@@ -164,7 +164,6 @@ describe('attempts', () => {
     expect(await store.tasks.settle(task.id, 'cancelled', null)).toBe(false);
     expect(await store.attempts.heartbeat(claimed.claim)).toBe(false);
     expect(await store.attempts.succeed(claimed.claim, success)).toBe(false);
-    expect(await store.attempts.isLive(attemptId)).toBe(false);
     expect(await advance(task.id)).toBeNull();
     expect((await store.views.task(task.id))?.findings).toEqual([]);
   });

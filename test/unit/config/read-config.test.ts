@@ -57,14 +57,14 @@ describe('the repository file', () => {
       'an unknown key',
       'reviews: {}',
       [
-        'f:1: `reviews`: unknown key `reviews`. Valid: did you mean `review`? Known keys: review, verify, fix, triage, batch, campaigns, commands',
+        'f:1: `reviews`: unknown key `reviews`. Valid: did you mean `review`? Known keys: review, setup, sandbox, verify, fix, triage, batch, campaigns, commands',
       ],
     ],
     [
       'an unknown key like no other',
       'xyzzy: 1',
       [
-        'f:1: `xyzzy`: unknown key `xyzzy`. Valid: Known keys: review, verify, fix, triage, batch, campaigns, commands',
+        'f:1: `xyzzy`: unknown key `xyzzy`. Valid: Known keys: review, setup, sandbox, verify, fix, triage, batch, campaigns, commands',
       ],
     ],
     [
@@ -133,7 +133,7 @@ describe('the repository file', () => {
       'a list at the top',
       '- a',
       [
-        'f:1: ["a"] is not valid. Valid: a mapping with the keys review, verify, fix, triage, batch, campaigns, commands',
+        'f:1: ["a"] is not valid. Valid: a mapping with the keys review, setup, sandbox, verify, fix, triage, batch, campaigns, commands',
       ],
     ],
     [

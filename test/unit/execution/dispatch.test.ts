@@ -23,6 +23,7 @@ function setting(options: {
     look: async () => options.look?.() ?? { gone: [], waiting: false },
     leave: async (worker) => void left.push(worker),
     forget: async () => {},
+    isAlive: async () => true,
   };
   const dispatch = createDispatch({
     canRun: async () => options.canRun?.() ?? true,

@@ -82,6 +82,7 @@ export function subtaskRow(row: number, more: Partial<Subtask> = {}): Subtask {
     verificationReruns: 0,
     conflictReruns: 0,
     base: null,
+    memoryMib: null,
     feedback: '',
     status: 'succeeded',
     unmet: 0,

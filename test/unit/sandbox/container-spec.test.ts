@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sandboxConfigSchema } from '../../../src/config/operator-config.ts';
+import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { containerSpec } from '../../../src/sandbox/container-spec.ts';
 
 it('describes a hardened container, whole', () => {
@@ -12,8 +12,12 @@ it('describes a hardened container, whole', () => {
   });
   const spec = containerSpec(
     config,
-    { taskId: 'task-1', attemptId: 'attempt-1' },
-    { instance: 'inst', name: 'patchfleet-x', workspaceDir: '/data/w/1', user: { uid: 1234, gid: 1235 } },
+    {},
+    {
+      ...{ instance: 'inst', worker: 'host-1', name: 'patchfleet-x' },
+      workspace: { dir: '/data/w/1' },
+      user: { uid: 1234, gid: 1235 },
+    },
   );
   expect(spec).toEqual({
     name: 'patchfleet-x',
@@ -33,8 +37,7 @@ it('describes a hardened container, whole', () => {
     ],
     Labels: {
       'dev.patchfleet.instance': 'inst',
-      'dev.patchfleet.task': 'task-1',
-      'dev.patchfleet.attempt': 'attempt-1',
+      'dev.patchfleet.worker': 'host-1',
     },
     Tty: false,
     AttachStdin: true,
@@ -50,7 +53,15 @@ it('describes a hardened container, whole', () => {
       SecurityOpt: ['no-new-privileges'],
       Privileged: false,
       ReadonlyRootfs: true,
-      Binds: ['/data/w/1:/workspace:rw'],
+      Mounts: [
+        {
+          Type: 'bind',
+          Source: '/data/w/1',
+          Target: '/workspace',
+          ReadOnly: false,
+          BindOptions: { Propagation: 'rprivate' },
+        },
+      ],
       Tmpfs: {
         '/tmp': 'rw,noexec,nosuid,nodev,size=64m,mode=1777',
         '/scratch': 'rw,exec,nosuid,nodev,size=32m,mode=0700,uid=1234,gid=1235',

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+import type { SandboxConfig } from '../config/sandbox-config.ts';
+import { containerSpec, type SandboxUser } from './container-spec.ts';
+import { cpuTime } from './cpu-time.ts';
+import { type Engine, engineProblem } from './docker-host.ts';
+import type { Sandbox, SandboxKind } from './port.ts';
+import { removeContainer } from './remove-container.ts';
+import { runByEngine } from './run-by-engine.ts';
+import { sandboxCalls } from './sandbox-calls.ts';
+import type { SandboxLog } from './sandbox-log.ts';
+import { type StartedContainer, startContainer } from './start-container.ts';
+import { stopContainer } from './stop-container.ts';
+import type { Workspace, Workspaces } from './workspaces.ts';
+
+/** A container that runs over a workspace of its own, not yet given to anybody. */
+export interface OpenSandbox {
+  readonly container: StartedContainer;
+  /** Hands it over, once: it is over after `wallMs`. */
+  handOver(wallMs: number): Sandbox;
+  /** Removes container and workspace. Never rejects; safe to call twice. */
+  discard(): Promise<void>;
+}
+
+export interface OpenSandboxDependencies {
+  readonly engine: Engine;
+  readonly config: SandboxConfig;
+  readonly instance: string;
+  readonly worker: string;
+  readonly user: SandboxUser;
+  readonly workspaces: Workspaces;
+  readonly log: SandboxLog;
+}
+
+/** Opens sandboxes, and knows which containers (by name) and workspaces (by id) are in use by this process. */
+export function createSandboxOpener(deps: OpenSandboxDependencies): {
+  readonly open: (kind: SandboxKind, signal: AbortSignal) => Promise<OpenSandbox>;
+  readonly isMine: (nameOrId: string) => boolean;
+} {
+  const { engine, config, instance, worker, user, workspaces, log } = deps;
+  const docker = engine.requests;
+  const mine = new Set<string>();
+  /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
+  let making = 0;
+
+  /** Container first: a workspace is never taken from under a running agent. Never rejects. */
+  async function discard(name: string, workspace: Workspace): Promise<void> {
+    try {
+      await removeContainer(docker, name);
+      await workspace.remove();
+    } catch (thrown) {
+      log.warn(
+        { container: name, workspace: workspace.id, problem: engineProblem(thrown) },
+        'a sandbox is left to the reaper',
+      );
+    }
+    mine.delete(name);
+    mine.delete(workspace.id);
+  }
+
+  async function makeWorkspace(kind: SandboxKind, signal: AbortSignal): Promise<Workspace> {
+    making += 1;
+    try {
+      const workspace = await workspaces.create(kind, signal);
+      mine.add(workspace.id);
+      return workspace;
+    } finally {
+      making -= 1;
+    }
+  }
+
+  async function open(kind: SandboxKind, signal: AbortSignal): Promise<OpenSandbox> {
+    const name = `patchfleet-${randomBytes(8).toString('hex')}`;
+    const workspace = await makeWorkspace(kind, signal);
+    mine.add(name);
+    let container: StartedContainer;
+    try {
+      const identity = { instance, worker, name, workspace: workspace.mount, user };
+      container = await startContainer(engine, containerSpec(config, kind, identity), signal);
+    } catch (thrown) {
+      await discard(name, workspace);
+      throw thrown;
+    }
+    let discarding: Promise<void> | null = null;
+    const discardOnce = () => {
+      discarding ??= discard(name, workspace);
+      return discarding;
+    };
+    return {
+      container,
+      handOver: (wallMs) =>
+        sandboxCalls(container, wallMs, {
+          harvest: async (abort) => {
+            await stopContainer(docker, name, abort);
+            return await workspace.harvest(abort);
+          },
+          byEngine: (run) => runByEngine(engine, container.id, run),
+          cpuMs: () => cpuTime(docker, container.id),
+          discard: discardOnce,
+        }),
+      discard: discardOnce,
+    };
+  }
+
+  return { open, isMine: (nameOrId) => making > 0 || mine.has(nameOrId) };
+}

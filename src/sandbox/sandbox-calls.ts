@@ -1,0 +1,87 @@
+import { posix } from 'node:path';
+import { defaultMaxBuffer, greatestMaxBuffer, lookupLimitMs } from '../../sandbox/protocol.ts';
+import { PatchfleetError } from '../domain/failure.ts';
+import { workspaceInContainer } from './container-spec.ts';
+import type { HarvestEntry, RunResult, Sandbox } from './port.ts';
+import type { EngineRun } from './run-by-engine.ts';
+import type { StartedContainer } from './start-container.ts';
+
+/** Beyond the limit that the tool server keeps itself, how long its answer may take, ms. */
+const answerSlackMs = 15_000;
+const lookupDeadlineMs = lookupLimitMs + answerSlackMs;
+/** Some 23 days: timers take little more, and fire at once beyond it. */
+const greatestWallMs = 2_000_000_000;
+
+/** What its user can do with a sandbox whose container runs. It is over after `limitMs`. */
+export function sandboxCalls(
+  container: StartedContainer,
+  limitMs: number,
+  ends: {
+    readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
+    readonly byEngine: (run: EngineRun) => Promise<RunResult>;
+    readonly cpuMs: () => Promise<number | null>;
+    readonly discard: () => Promise<void>;
+  },
+): Sandbox {
+  const { client } = container;
+  let closing: Promise<void> | null = null;
+  const wallMs = Math.min(limitMs, greatestWallMs);
+  const wall = setTimeout(() => {
+    client.end(new PatchfleetError('wall_limit', `the sandbox reached its limit of ${wallMs} ms`));
+    container.detach();
+  }, wallMs);
+  wall.unref();
+
+  return {
+    containerId: container.id,
+    workspace: workspaceInContainer,
+    list: (path, { limit = 1000, signal }) =>
+      client.call({ op: 'list', path, limit: Math.min(limit, 10_000) }, signal, lookupDeadlineMs),
+    read: (path, { start = 1, end, signal }) =>
+      client.call(
+        { op: 'read', path, start: Math.max(1, start), end: end ?? null },
+        signal,
+        lookupDeadlineMs,
+      ),
+    search: (pattern, { path = '', limit = 200, signal }) =>
+      client.call({ op: 'search', pattern, path, limit: Math.min(limit, 2000) }, signal, lookupDeadlineMs),
+    run(argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, stdin = '', signal, ...limits }) {
+      // No run outlives its sandbox.
+      const runMs = Math.min(limits.wallMs, wallMs);
+      const idleMs = limits.idleMs === undefined ? null : Math.min(limits.idleMs, runMs);
+      const kept = Math.min(maxBuffer, greatestMaxBuffer);
+      const request = { op: 'run', argv, cwd, env, wallMs: runMs, idleMs, maxBuffer: kept, stdin } as const;
+      return client.call(request, signal, runMs + answerSlackMs);
+    },
+    runByEngine: (argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, ...rest }) =>
+      ends.byEngine({
+        ...rest,
+        argv,
+        cwd: posix.join(workspaceInContainer, cwd),
+        env,
+        maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
+      }),
+    cpuMs: ends.cpuMs,
+    async write(path, content, { executable = null, signal }) {
+      await client.call({ op: 'write', path, content, executable }, signal, lookupDeadlineMs);
+    },
+    edit: (path, old, replacement, { signal }) =>
+      client.call({ op: 'edit', path, old, replacement }, signal, lookupDeadlineMs),
+    async remove(path, { signal }) {
+      await client.call({ op: 'remove', path }, signal, lookupDeadlineMs);
+    },
+    async harvest(signal) {
+      client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its patch to be read'));
+      return await ends.harvest(signal);
+    },
+    close() {
+      closing ??= (async () => {
+        clearTimeout(wall);
+        client.end(new PatchfleetError('sandbox_died', 'the sandbox was closed'));
+        container.detach();
+        await ends.discard();
+      })();
+      return closing;
+    },
+  };
+}
