@@ -38,6 +38,7 @@ export function containerSpec(
 ): ContainerCreateOptions {
   const { uid, gid } = identity.user;
   const memory = (kind.memoryMib ?? config.memory_mib) * mib;
+  const largestFile = Math.max(config.workspace_mib, config.scratch_mib) * mib;
   return {
     name: identity.name,
     Image: kind.image ?? config.image,
@@ -76,7 +77,7 @@ export function containerSpec(
       Privileged: false,
       ReadonlyRootfs: true,
       // The workspace is removed by whoever made it.
-      Mounts: [workspaceMount(identity.workspace)],
+      Mounts: [workspaceMount(identity)],
       Tmpfs: {
         '/tmp': 'rw,noexec,nosuid,nodev,size=64m,mode=1777',
         // Tools compile and run things here; a noexec TMPDIR breaks `go test`, a read-only HOME most tools.
@@ -89,6 +90,8 @@ export function containerSpec(
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
         { Name: 'core', Soft: 0, Hard: 0 },
+        // Of one file, bytes: no giant comes into being between two looks at the workspace.
+        { Name: 'fsize', Soft: largestFile, Hard: largestFile },
       ],
       OomScoreAdj: 500,
       Init: true,
@@ -99,11 +102,26 @@ export function containerSpec(
   };
 }
 
-function workspaceMount(workspace: WorkspaceMount): MountSettings {
-  const { dir } = workspace;
+function workspaceMount(identity: {
+  readonly instance: string;
+  readonly worker: string;
+  readonly workspace: WorkspaceMount;
+}): MountSettings {
+  const { workspace, instance, worker } = identity;
+  if (workspace.kind === 'bind') {
+    return {
+      ...{ Target: workspaceInContainer, Source: workspace.dir, Type: 'bind', ReadOnly: false },
+      // Nothing that is mounted on either side later is seen on the other.
+      BindOptions: { Propagation: 'rprivate' },
+    };
+  }
   return {
-    ...{ Target: workspaceInContainer, Source: dir, Type: 'bind', ReadOnly: false },
-    // Nothing that is mounted on either side later is seen on the other.
-    BindOptions: { Propagation: 'rprivate' },
+    ...{ Target: workspaceInContainer, Source: workspace.name, Type: 'volume', ReadOnly: false },
+    VolumeOptions: {
+      // What the image has there is not copied into it.
+      NoCopy: true,
+      Labels: { [labels.instance]: instance, [labels.worker]: worker },
+      DriverConfig: { Name: 'local', Options: { ...workspace.options } },
+    },
   };
 }

@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { createGate } from '../domain/gate.ts';
 import { checkEngine } from './check-engine.ts';
 import type { SandboxUser } from './container-spec.ts';
-import { createCopiedWorkspaces } from './copied-workspaces.ts';
+import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
 import type { Sandboxes } from './port.ts';
@@ -39,8 +38,9 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
   const engine = connectEngine(options.dockerHost);
   const docker = engine.requests;
   const user = options.user ?? sandboxUser();
-  const workspaces = createCopiedWorkspaces(resolve(options.workspacesDir), worker, user);
-  const log = options.log ?? { warn: () => {} };
+  const log = options.log ?? { info: () => {}, warn: () => {} };
+  const root = options.workspacesDir;
+  const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
   const gate = createGate(config.concurrent_starts ?? availableParallelism());
   const { open, isMine } = createSandboxOpener({ engine, config, instance, worker, user, workspaces, log });
 

@@ -15,7 +15,7 @@ it('describes a hardened container, whole', () => {
     {},
     {
       ...{ instance: 'inst', worker: 'host-1', name: 'patchfleet-x' },
-      workspace: { dir: '/data/w/1' },
+      workspace: { kind: 'bind', dir: '/data/w/1' },
       user: { uid: 1234, gid: 1235 },
     },
   );
@@ -73,6 +73,7 @@ it('describes a hardened container, whole', () => {
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
         { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'fsize', Soft: 4_294_967_296, Hard: 4_294_967_296 },
       ],
       OomScoreAdj: 500,
       Init: true,
