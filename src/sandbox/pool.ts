@@ -206,7 +206,8 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
       const key = kindKey(config, wanted);
       const kind = kinds.get(key);
       if (kind !== undefined) {
-        kind.wanted = Math.max(0, kind.wanted - 1);
+        // A word that is too old does not count again because of this one.
+        kind.wanted = now() < kind.seenAt + limits.idleMs ? Math.max(0, kind.wanted - 1) : 0;
         kind.seenAt = now();
       }
       try {
