@@ -2,6 +2,7 @@ import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import type { SandboxKind } from './port.ts';
 import { runtimeOf } from './runtime.ts';
+import { seccompProfile } from './seccomp.ts';
 import type { WorkspaceMount } from './workspaces.ts';
 
 /** The user that owns workspaces on the host and runs everything in a container. Never root. */
@@ -77,7 +78,7 @@ export function containerSpec(
     HostConfig: {
       NetworkMode: 'none',
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       Privileged: false,
       ReadonlyRootfs: true,
       // The workspace is removed by whoever made it.

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { networkRuleSchema, sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { containerSpec } from '../../../src/sandbox/container-spec.ts';
+import { seccompProfile } from '../../../src/sandbox/seccomp.ts';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);
 const whole = (min: number, max: number) => fc.integer({ min, max });
@@ -55,7 +56,7 @@ it('no setting and no request gives a container more than its workspace and its 
       expect(host).toMatchObject({
         NetworkMode: 'none',
         CapDrop: ['ALL'],
-        SecurityOpt: ['no-new-privileges'],
+        SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
         Privileged: false,
         ReadonlyRootfs: true,
         IpcMode: 'private',

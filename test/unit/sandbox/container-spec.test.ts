@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { containerSpec } from '../../../src/sandbox/container-spec.ts';
+import { seccompProfile } from '../../../src/sandbox/seccomp.ts';
 
 it('describes a hardened container, whole', () => {
   const config = sandboxConfigSchema.parse({
@@ -51,7 +52,7 @@ it('describes a hardened container, whole', () => {
     HostConfig: {
       NetworkMode: 'none',
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       Privileged: false,
       ReadonlyRootfs: true,
       Mounts: [
