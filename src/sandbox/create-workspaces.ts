@@ -72,7 +72,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     for (const mode of modes) {
       const problem = await tryInContainer(makerOf(mode, root), trial, signal);
       if (problem === null) {
-        log.info({ mode, problems }, `workspaces are made by ${mode}`);
+        log.info?.({ mode, problems }, `workspaces are made by ${mode}`);
         return mode;
       }
       problems.push(`${mode}: ${problem}`);
