@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import type { SandboxUser } from './container-spec.ts';
@@ -32,6 +32,7 @@ export function createCopiedWorkspaces(root: string, worker: string, user: Sandb
         id,
         mount: { dir },
         harvest: (abort) => harvestWorkspace({ workspace: dir, snapshot }, abort),
+        keep: (place) => rename(dir, place),
         remove: () => removeTree(dir),
       };
     },

@@ -12,6 +12,8 @@ export interface Workspace {
   readonly mount: WorkspaceMount;
   /** What is not as the snapshot has it; see harvest.ts. Only after its container has ended. */
   harvest(signal: AbortSignal): Promise<HarvestEntry[]>;
+  /** Moves what was written to `dir`, which is not there yet. Only after its container has ended. */
+  keep(dir: string): Promise<void>;
   /** Removes it, whatever is in it. Does not mind when it is gone. */
   remove(): Promise<void>;
 }
