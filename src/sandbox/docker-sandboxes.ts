@@ -12,6 +12,7 @@ import { createPool, type PoolFigures } from './pool.ts';
 import type { Sandboxes } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxUser } from './sandbox-user.ts';
 
 export interface SandboxesOptions {
   /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */
@@ -26,12 +27,6 @@ export interface SandboxesOptions {
   readonly log?: SandboxLog;
   /** Who owns workspaces and runs in containers; by default 10001 for a worker that is root, else the worker's own user. */
   readonly user?: SandboxUser;
-}
-
-/** Who owns workspaces and snapshots on the host and runs everything in containers. */
-export function sandboxUser(): SandboxUser {
-  const uid = process.getuid?.() ?? 0;
-  return uid === 0 ? { uid: 10_001, gid: 10_001 } : { uid, gid: process.getgid?.() ?? uid };
 }
 
 export interface DockerSandboxes extends Sandboxes {

@@ -6,6 +6,7 @@ import { type Engine, engineProblem } from './docker-host.ts';
 import type { Sandbox, SandboxKind } from './port.ts';
 import { removeContainer } from './remove-container.ts';
 import { runByEngine } from './run-by-engine.ts';
+import { createRuntimeCheck } from './runtime.ts';
 import { sandboxCalls } from './sandbox-calls.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxProblem } from './sandbox-problem.ts';
@@ -46,6 +47,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
 } {
   const { engine, config, instance, worker, user, workspaces, log } = deps;
   const docker = engine.requests;
+  const requireRuntime = createRuntimeCheck(docker, config);
   const mine = new Set<string>();
   /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
   let making = 0;
@@ -78,6 +80,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
 
   async function open(kind: SandboxKind, signal: AbortSignal): Promise<OpenSandbox> {
     const name = `patchfleet-${randomBytes(8).toString('hex')}`;
+    await requireRuntime();
     const workspace = await makeWorkspace(kind, signal);
     mine.add(name);
     let container: StartedContainer;

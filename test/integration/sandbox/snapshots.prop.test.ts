@@ -40,7 +40,7 @@ function filesOnDisk(root: string): [string, string, string][] {
         found.push(['120000', text, readlinkSync(absolute, { encoding: 'buffer' }).toString('latin1')]);
       } else {
         const mode =
-          (stat.mode & 0o777) === 0o555 ? '100755' : (stat.mode & 0o777) === 0o444 ? '100644' : 'other';
+          (stat.mode & 0o777) === 0o755 ? '100755' : (stat.mode & 0o777) === 0o644 ? '100644' : 'other';
         found.push([mode, text, readFileSync(absolute).toString('latin1')]);
       }
     }
