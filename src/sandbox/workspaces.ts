@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import type { FileSystemRoom } from './disk-bounds.ts';
 import type { DiskUse } from './disk-use.ts';
 import type { HarvestEntry } from './port.ts';
 
@@ -47,6 +48,8 @@ export interface Workspaces {
    * `sandbox_unavailable`.
    */
   create(base: WorkspaceBase, signal: AbortSignal): Promise<Workspace>;
+  /** What the file system of the workspaces has. */
+  room(): Promise<FileSystemRoom>;
   /** Every workspace there is, also those that other processes made, in whatever mode. */
   all(): Promise<{ id: string; worker: string }[]>;
   /** Removes one by its id, in whatever mode it was made. */
