@@ -18,6 +18,7 @@ export function sandboxCalls(
   limitMs: number,
   ends: {
     readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
+    readonly keep: (dir: string, signal: AbortSignal) => Promise<void>;
     readonly byEngine: (run: EngineRun) => Promise<RunResult>;
     readonly cpuMs: () => Promise<number | null>;
     /** Calls back when it wrote too much; gives what ends the watching. */
@@ -89,6 +90,10 @@ export function sandboxCalls(
       if (exhausted !== null) throw exhausted;
       client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its patch to be read'));
       return await ends.harvest(signal);
+    },
+    async keep(dir, signal) {
+      client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its workspace to be kept'));
+      await ends.keep(dir, signal);
     },
     close() {
       closing ??= (async () => {
