@@ -10,5 +10,8 @@ export const egressSocketName = 'egress.sock';
 /** Argument that tells the tool server to open {@link egressPort}. */
 export const egressArgument = '--egress';
 
+/** How a sandbox's connections get to the worker: by its socket, or over the tool server's own stream. */
+export type EgressTransport = 'socket' | 'stream';
+
 /** Connections of one sandbox at a time; more are closed at once. */
 export const maxEgressConnections = 64;

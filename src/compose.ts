@@ -7,7 +7,7 @@ import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createDispatch } from './execution/dispatch.ts';
-import { openMirror } from './execution/open-workspace.ts';
+import { kindRequestOf, openMirror } from './execution/open-workspace.ts';
 import type { Perform } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
 import { createStartAhead } from './execution/start-ahead.ts';
@@ -28,6 +28,8 @@ import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import { createEngineWatch } from './sandbox/engine-watch.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
+import { createPreparedLayers } from './sandbox/prepared-layers.ts';
+import { createSandboxKinds } from './sandbox/sandbox-kinds.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
@@ -135,18 +137,22 @@ export async function compose(
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
-  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
+  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots'), log });
+  const prepared = createPreparedLayers({
+    dir: join(dataDir, 'prepared'),
+    ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
+  });
+  const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
   const common = { store, queue, limits, log };
   const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const admit = joinAdmissions(admission.admit);
   const lightLane = createLightLane({ store, queue, publisher, admit, log });
+  const workspacePorts = { mirrors, kinds, sandboxes };
   const startAhead = createStartAhead({
     ...{ sandboxes, store, worker, log },
     kindOf: async (task, signal) => {
-      const { dir: mirrorDir } = await openMirror({ mirrors, snapshots, sandboxes }, task, signal);
-      return {
-        snapshot: await snapshots.ensure({ id: task.repositoryId, mirrorDir }, task.headSha, signal),
-      };
+      const { dir: mirrorDir } = await openMirror(workspacePorts, task, signal);
+      return await kinds.of(kindRequestOf(task, { mirrorDir, commit: task.headSha }, 'agent'), signal);
     },
     capacity: limits.parallel,
     room: () => dispatch.room(),
@@ -165,7 +171,7 @@ export async function compose(
       ...{ store, canRun, queue, artifacts, timing, log },
       perform:
         standIns.perform ??
-        composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
+        composeWork({ ...workspacePorts, store, artifacts, github, gateway, operator, log }),
     }),
   });
   const parts = opened.move();

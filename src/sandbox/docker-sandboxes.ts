@@ -1,11 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { createSlots } from '../domain/slots.ts';
 import { checkEngine } from './check-engine.ts';
 import type { SandboxUser } from './container-spec.ts';
-import { createCopiedWorkspaces } from './copied-workspaces.ts';
+import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
 import { createPool, type PoolFigures } from './pool.ts';
@@ -40,8 +39,9 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const engine = connectEngine(options.dockerHost);
   const docker = engine.requests;
   const user = options.user ?? sandboxUser();
-  const workspaces = createCopiedWorkspaces(resolve(options.workspacesDir), worker, user);
   const log = options.log ?? { warn: () => {} };
+  const root = options.workspacesDir;
+  const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
   const { open, isMine } = createSandboxOpener({ engine, config, instance, worker, user, workspaces, log });
   const slots = createSlots(config.concurrent_starts ?? availableParallelism());
   const pool = createPool({ open, slots, config, log });

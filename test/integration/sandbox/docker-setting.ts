@@ -8,6 +8,7 @@ import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 
 export const never = new AbortController().signal;
 
@@ -67,6 +68,9 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
       mkdirSync(dirname(join(dir, name)), { recursive: true });
       writeFileSync(join(dir, name), content);
     }
+    // As snapshots are: an overlay gives the sandbox user what it may do by their owner and modes.
+    const { uid, gid } = sandboxUser();
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${gid}`, dir]);
     return dir;
   };
   return {
