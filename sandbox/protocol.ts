@@ -7,7 +7,7 @@
  */
 
 /** Raised whenever frames of an older side would be misread. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 /** Bytes a frame may have, in either direction. */
 export const maxFrameBytes = 16 * 1024 * 1024;

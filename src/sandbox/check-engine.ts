@@ -8,6 +8,7 @@ import { toFailure } from '../domain/failure.ts';
 import { engineProblem, engineStatus } from './docker-host.ts';
 import type { Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
+import { findRuntimeProblem } from './runtime.ts';
 
 /** Milliseconds the trial sandbox may take, start to end. */
 const trialMs = 60_000;
@@ -37,6 +38,8 @@ export async function checkEngine(
       `The sandbox image ${config.image} cannot be looked at: ${engineProblem(thrown)}. See the log of the engine.`,
     ];
   }
+  const runtime = await findRuntimeProblem(docker, config);
+  if (runtime !== null) return [runtime];
   // A worker beside us may take the first one for an orphan: no attempt of that id is alive.
   const first = await trial(config, sandboxes);
   return first.length === 0 ? [] : await trial(config, sandboxes);

@@ -6,8 +6,10 @@ import { type Engine, engineProblem } from './docker-host.ts';
 import type { Sandbox, SandboxKind } from './port.ts';
 import { removeContainer } from './remove-container.ts';
 import { runByEngine } from './run-by-engine.ts';
+import { createRuntimeCheck } from './runtime.ts';
 import { sandboxCalls } from './sandbox-calls.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxProblem } from './sandbox-problem.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
@@ -15,6 +17,13 @@ import type { Workspace, Workspaces } from './workspaces.ts';
 /** A container that runs over a workspace of its own, not yet given to anybody. */
 export interface OpenSandbox {
   readonly container: StartedContainer;
+  /** Resolves with the reason once nothing can be asked of it any more. */
+  readonly over: Promise<Error>;
+  /**
+   * What keeps it from being handed over; null: it answers, and is of the image that the image's name means now.
+   * Never rejects, and does not take long.
+   */
+  problem(): Promise<string | null>;
   /** Hands it over, once: it is over after `wallMs`. */
   handOver(wallMs: number): Sandbox;
   /** Removes container and workspace. Never rejects; safe to call twice. */
@@ -38,6 +47,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
 } {
   const { engine, config, instance, worker, user, workspaces, log } = deps;
   const docker = engine.requests;
+  const requireRuntime = createRuntimeCheck(docker, config);
   const mine = new Set<string>();
   /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
   let making = 0;
@@ -70,6 +80,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
 
   async function open(kind: SandboxKind, signal: AbortSignal): Promise<OpenSandbox> {
     const name = `patchfleet-${randomBytes(8).toString('hex')}`;
+    await requireRuntime();
     const workspace = await makeWorkspace(kind, signal);
     mine.add(name);
     let container: StartedContainer;
@@ -87,6 +98,8 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     };
     return {
       container,
+      over: container.client.over,
+      problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
       handOver: (wallMs) =>
         sandboxCalls(container, wallMs, {
           harvest: async (abort) => {

@@ -6,7 +6,7 @@ import type { RefusalRule } from '../domain/patch.ts';
 
 /**
  * One container with one workspace, for one attempt. Calls reject with `sandbox_died` when the container is
- * gone or silent, with the signal's reason when it aborts, and with an Error named `ToolError` (no
+ * gone or silent, with `memory_exhausted` when it is gone for want of memory, with the signal's reason when it aborts, and with an Error named `ToolError` (no
  * PatchfleetError) for what cannot be done with these arguments: no such file, a binary file, not a pattern.
  * Its message is meant for the agent, which may try otherwise.
  */
@@ -20,11 +20,16 @@ export interface Sandbox {
   read(path: string, options: CallOptions & { start?: number; end?: number }): Promise<ReadResult>;
   /** Matches of a regular expression (Rust syntax) under `path`. */
   search(pattern: string, options: CallOptions & { path?: string; limit?: number }): Promise<SearchResult>;
-  /** Runs a program, no shell. Never rejects for what the program did; see {@link RunResult}. */
+  /**
+   * Runs a program, no shell. Never rejects for what the program did, also not where it ran out of memory and only
+   * its own processes had to go; see {@link RunResult}.
+   */
   run(argv: readonly string[], options: CallOptions & RunOptions): Promise<RunResult>;
   /**
    * As {@link run}, but started and judged by the engine: nothing that runs in the sandbox can forge the exit
-   * code. Slower to start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile.
+   * code. Slower to start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile, and
+   * with `memory_exhausted` where it did not succeed and the kernel killed a process for want of memory: that says
+   * nothing about the code.
    */
   runByEngine(
     argv: readonly string[],
@@ -105,6 +110,18 @@ export interface RunResult {
   /** Set when the program could not be started (not found, not executable). */
   readonly spawnError: string | null;
   readonly durationMs: number;
+  /**
+   * Most memory that the whole container, tool server included, was seen to need while the program ran: the cache of
+   * files is left out, since the kernel takes it back; the whole limit where the kernel killed for want of memory.
+   * Looked at ten times a second for {@link Sandbox.run}, at the engine's word twice a second for
+   * {@link Sandbox.runByEngine}: a shorter peak may be missed. Null: nobody says.
+   */
+  readonly peakMemoryBytes: number | null;
+  /**
+   * The kernel killed a process of the container for want of memory while the program ran. Never of
+   * {@link Sandbox.runByEngine}, which then fails.
+   */
+  readonly outOfMemory: boolean;
 }
 
 export interface EditResult {

@@ -3,6 +3,7 @@ import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
 import { createHeadTail } from '../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { endedForMemory, memoryExhausted } from './container-memory.ts';
 import { type Engine, engineStatus, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 import { createToolClient, type ToolClient } from './tool-client.ts';
@@ -50,6 +51,7 @@ export async function startContainer(
   };
   const client = createToolClient(stream, output(), async (what) => {
     const why = await howItEnded(container, spec).catch(() => 'the engine does not say why');
+    if (why instanceof PatchfleetError) return why;
     const said = complaints.text().trim().slice(-1000);
     return new PatchfleetError(
       'sandbox_died',
@@ -83,15 +85,19 @@ async function within(promise: Promise<void>, ms: number, signal: AbortSignal): 
   }
 }
 
-async function howItEnded(container: Docker.Container, spec: ContainerCreateOptions): Promise<string> {
+/** In words; an error of its own where the kernel killed the tool server for want of memory. */
+async function howItEnded(
+  container: Docker.Container,
+  spec: ContainerCreateOptions,
+): Promise<string | PatchfleetError> {
   const done = new AbortController();
   await Promise.race([container.wait({ abortSignal: done.signal }), delay(exitLimitMs)]).catch(() => {});
   done.abort();
   try {
     const { State: state } = await container.inspect();
-    if (state.OOMKilled) {
-      const limit = Math.round((spec.HostConfig?.Memory ?? 0) / 1024 / 1024);
-      return `it ran out of memory (the limit is ${limit} MiB)`;
+    if (endedForMemory(state)) {
+      const limitBytes = spec.HostConfig?.Memory ?? null;
+      return memoryExhausted('the sandbox ran out of memory', { limitBytes, peakBytes: limitBytes });
     }
     return state.Running
       ? 'the container still runs'

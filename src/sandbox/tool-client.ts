@@ -19,6 +19,8 @@ export class ToolError extends Error {
 export interface ToolClient {
   /** Resolves once the server has said hello in our version; rejects when it says anything else, or dies. */
   readonly ready: Promise<void>;
+  /** Resolves with the reason once the conversation is over. */
+  readonly over: Promise<Error>;
   /**
    * Sends a request and gives its validated result. Rejects with {@link ToolError} for what the server refused,
    * with the signal's reason when it aborts (the server is told), and with `sandbox_died` when the conversation
@@ -47,6 +49,7 @@ export function createToolClient(
   const pending = new Map<number, Pending>();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => {});
+  const ended = Promise.withResolvers<Error>();
   let greeted = false;
   let nextId = 1;
   let over: Error | null = null;
@@ -55,6 +58,7 @@ export function createToolClient(
     if (over !== null) return;
     over = reason;
     ready.reject(reason);
+    ended.resolve(reason);
     for (const call of [...pending.values()]) call.settle({ error: reason });
   }
 
@@ -141,5 +145,5 @@ export function createToolClient(
     });
   }
 
-  return { ready: ready.promise, call, end };
+  return { ready: ready.promise, over: ended.promise, call, end };
 }

@@ -48,6 +48,8 @@ export const resultSchemas = {
     isMaxBuffer: z.boolean(),
     spawnError: told.nullable(),
     durationMs: z.number().min(0),
+    peakMemoryBytes: z.number().min(0).nullable(),
+    outOfMemory: z.boolean(),
   }),
   write: z.object({}),
   edit: z.object({ edited: z.boolean(), line: count.nullable(), explanation: told }),

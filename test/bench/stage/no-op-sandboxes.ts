@@ -34,6 +34,8 @@ function createNoOpSandbox(): Sandbox {
     isMaxBuffer: false,
     spawnError: null,
     durationMs: 0,
+    peakMemoryBytes: null,
+    outOfMemory: false,
   };
   return {
     containerId: randomBytes(32).toString('hex'),
