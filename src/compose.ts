@@ -26,6 +26,8 @@ import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import { createEngineWatch } from './sandbox/engine-watch.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
+import { createPreparedLayers } from './sandbox/prepared-layers.ts';
+import { createSandboxKinds } from './sandbox/sandbox-kinds.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
@@ -133,7 +135,12 @@ export async function compose(
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
-  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
+  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots'), log });
+  const prepared = createPreparedLayers({
+    dir: join(dataDir, 'prepared'),
+    ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
+  });
+  const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
   const common = { store, queue, limits, log };
   const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const admit = joinAdmissions(admission.admit);
@@ -167,7 +174,7 @@ export async function compose(
         log,
         perform:
           standIns.perform ??
-          composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
+          composeWork({ mirrors, kinds, sandboxes, store, artifacts, github, gateway, operator, log }),
       }),
     }),
     reconcile: createReconciler({ ...common, timing }),

@@ -1,7 +1,7 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RepositoryRef } from '../domain/task.ts';
 import type { Mirror, Mirrors } from '../github/port.ts';
-import type { KindRequest, Sandbox, SandboxKinds, Sandboxes } from '../sandbox/port.ts';
+import type { KindRequest, Sandbox, Sandboxes, SandboxKinds } from '../sandbox/port.ts';
 import type { Task } from '../store/port.ts';
 import type { AttemptTools, Work } from './perform.ts';
 
@@ -76,7 +76,7 @@ export async function inSandbox<T>(
 const aroundSetupMs = 60_000;
 
 /** What the setup of a repository may take, ms. */
-function setupMs({ setup }: KindRequest['config']): number {
+export function setupMs({ setup }: KindRequest['config']): number {
   const { commands, seconds } = setup;
   return commands.length === 0 ? 0 : commands.length * seconds * 1000 + aroundSetupMs;
 }

@@ -115,6 +115,10 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
             await stopContainer(docker, name, abort);
             return await workspace.harvest(abort);
           },
+          keep: async (dir, abort) => {
+            await stopContainer(docker, name, abort);
+            await workspace.keep(dir);
+          },
           byEngine: (run) => runByEngine(engine, container.id, run),
           cpuMs: () => cpuTime(docker, container.id),
           discard: discardOnce,

@@ -53,6 +53,7 @@ export interface Store {
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
+  readonly failedSetups: SetupFailures;
   readonly resultIndex: ResultIndex;
   readonly audit: Audit;
   readonly deadLetters: DeadLetters;
@@ -342,6 +343,13 @@ export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
   put(key: string, report: VerificationReport): Promise<void>;
+}
+
+/** Setups that failed, by the key of what they would have prepared. */
+export interface SetupFailures {
+  /** How it failed within the last minutes; null: it did not. */
+  fresh(key: string): Promise<Failure | null>;
+  put(key: string, repositoryId: number, failure: Failure): Promise<void>;
 }
 
 /** Verified patches by what they were made from; see domain/result-key.ts. */

@@ -51,6 +51,7 @@ function createNoOpSandbox(): Sandbox {
     edit: async () => ({ edited: true, line: 1, explanation: '' }),
     remove: async () => {},
     harvest: async () => [],
+    keep: async () => {},
     close: async () => {},
   };
 }

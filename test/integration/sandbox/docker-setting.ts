@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
-import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+import { createSandboxes, sandboxUser } from '../../../src/sandbox/docker-sandboxes.ts';
 import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 
@@ -67,6 +67,9 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
       mkdirSync(dirname(join(dir, name)), { recursive: true });
       writeFileSync(join(dir, name), content);
     }
+    // As snapshots are: an overlay gives the sandbox user what it may do by their owner and modes.
+    const { uid, gid } = sandboxUser();
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${gid}`, dir]);
     return dir;
   };
   return {
