@@ -112,6 +112,7 @@ export async function compose(
       instance,
       worker,
       workspacesDir: join(dataDir, 'workspaces'),
+      egress: { audit: store.audit.record },
       log,
     });
   const canRun =
