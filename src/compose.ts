@@ -134,7 +134,8 @@ export async function compose(
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
   const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
-  const common = { store, queue, limits, log };
+  const { memory_mib: baseMib, memory_ceiling_mib: ceilingMib } = operator.sandbox;
+  const common = { store, queue, limits, memory: { baseMib, ceilingMib }, log };
   const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const admit = joinAdmissions(admission.admit);
   const lightLane = createLightLane({ store, queue, publisher, admit, log });
