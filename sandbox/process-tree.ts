@@ -81,42 +81,66 @@ function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set
   return members;
 }
 
-/** Kills everything a run started that can be told to be its own. */
-export function killRun(root: number, run: string): void {
-  killUntilNone((all) => membersOf(all, new Map([[run, root]])));
+/**
+ * Kills everything a run started that can be told to be its own, and where this process is `alone` in its PID
+ * namespace, save for init, also what neither a live run nor this process accounts for: what emptied its environment
+ * and left both its session and its parent.
+ */
+export function killRun(root: number, run: string, place: { readonly alone: boolean; readonly live: Runs }): void {
+  const own = (all: readonly ProcessSeen[]) => membersOf(all, new Map([[run, root]]));
+  if (!place.alone) return killUntilNone(own);
+  killUntilNone((all) => own(all).union(straysOf(all, place.live)), signalAll);
 }
+
+function straysOf(all: readonly ProcessSeen[], live: Runs): Set<number> {
+  const children = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+  const accounted = membersOf(all, live).union(withDescendants(all, children));
+  return new Set(all.map(({ pid }) => pid)).difference(accounted);
+}
+
+/** Kills everything but init and this process. Only for a process that is alone in its PID namespace, save for init. */
+export function killAll(): void {
+  killUntilNone((all) => new Set(all.map(({ pid }) => pid)), signalAll);
+}
+
+/** Looks with nothing held still, before everything is. */
+const looksInMotion = 3;
 
 /**
- * Kills every process that neither a live run nor this process accounts for: what emptied its environment and
- * left both its session and its parent. Only for a process that is alone in its PID namespace, save for init.
+ * Looks again until a steady look finds nothing, for a process may fork between the look and the kill. What forks
+ * faster than that (a fork bomb begins as many anew as are killed) is held still first, with everything else, by
+ * `stopAll`: what is stopped does not fork. It starts no process itself, so it works where none can be started.
  */
-export function killStrays(live: Runs): void {
-  killUntilNone((all) => {
-    const children = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
-    const accounted = membersOf(all, live).union(withDescendants(all, children));
-    return new Set(all.map(({ pid }) => pid)).difference(accounted);
-  });
-}
-
-/** Kills everything but init and this process. Under the same condition as {@link killStrays}. */
-export function killAll(): void {
-  killUntilNone((all) => new Set(all.map(({ pid }) => pid)));
-}
-
-/** Looks again until a steady look finds nothing, for a process may fork between the look and the kill. */
-function killUntilNone(choose: (all: readonly ProcessSeen[]) => ReadonlySet<number>): void {
+function killUntilNone(
+  choose: (all: readonly ProcessSeen[]) => ReadonlySet<number>,
+  stopAll: ((signal: 'SIGSTOP' | 'SIGCONT') => void) | null = null,
+): void {
   const dead = new Set<number>();
+  let stopped = false;
   // Bounded, for a killed process may take its time, and live runs may never be steady.
   for (let round = 0; round < 200; round += 1) {
+    if (round === looksInMotion && stopAll !== null) {
+      stopAll('SIGSTOP');
+      stopped = true;
+    }
     const { seen, steady } = look(dead);
     const found = choose(seen);
-    if (found.size === 0 && steady) return;
-    for (const pid of found) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Gone, or not ours to kill.
-      }
-    }
+    if (found.size === 0 && steady) break;
+    for (const pid of found) signal(pid, 'SIGKILL');
+  }
+  if (stopped) stopAll?.('SIGCONT');
+}
+
+/** All processes of the namespace but init and this one, in one step: no fork comes in between. */
+function signalAll(name: 'SIGSTOP' | 'SIGCONT'): void {
+  // As root it might be a whole machine: no sandbox is.
+  if (process.getuid?.() !== 0) signal(-1, name);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone, or not ours to kill.
   }
 }

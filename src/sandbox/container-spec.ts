@@ -82,7 +82,7 @@ export function containerSpec(
       Privileged: false,
       ReadonlyRootfs: true,
       // The workspace is removed by whoever made it.
-      Mounts: [workspaceMount(identity.workspace)],
+      Mounts: [workspaceMount(identity)],
       Tmpfs: {
         '/tmp': `rw,noexec,nosuid,nodev,mode=1777,${bounds(smallTmpfsMib)}`,
         '/dev/shm': `rw,noexec,nosuid,nodev,mode=1777,${bounds(smallTmpfsMib)}`,
@@ -132,11 +132,26 @@ function runtime(config: SandboxConfig): { Runtime?: string } {
   return name === null ? {} : { Runtime: name };
 }
 
-function workspaceMount(workspace: WorkspaceMount): MountSettings {
-  const { dir } = workspace;
+function workspaceMount(identity: {
+  readonly instance: string;
+  readonly worker: string;
+  readonly workspace: WorkspaceMount;
+}): MountSettings {
+  const { workspace, instance, worker } = identity;
+  if (workspace.kind === 'bind') {
+    return {
+      ...{ Target: workspaceInContainer, Source: workspace.dir, Type: 'bind', ReadOnly: false },
+      // Nothing that is mounted on either side later is seen on the other.
+      BindOptions: { Propagation: 'rprivate' },
+    };
+  }
   return {
-    ...{ Target: workspaceInContainer, Source: dir, Type: 'bind', ReadOnly: false },
-    // Nothing that is mounted on either side later is seen on the other.
-    BindOptions: { Propagation: 'rprivate' },
+    ...{ Target: workspaceInContainer, Source: workspace.name, Type: 'volume', ReadOnly: false },
+    VolumeOptions: {
+      // What the image has there is not copied into it.
+      NoCopy: true,
+      Labels: { [labels.instance]: instance, [labels.worker]: worker },
+      DriverConfig: { Name: 'local', Options: { ...workspace.options } },
+    },
   };
 }

@@ -1,16 +1,17 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { createGate } from '../domain/gate.ts';
+import { createSlots } from '../domain/slots.ts';
 import { checkEngine } from './check-engine.ts';
 import type { SandboxUser } from './container-spec.ts';
-import { createCopiedWorkspaces } from './copied-workspaces.ts';
+import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
+import { createPool, type PoolFigures } from './pool.ts';
 import type { Sandboxes } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxUser } from './sandbox-user.ts';
 
 export interface SandboxesOptions {
   /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */
@@ -27,34 +28,40 @@ export interface SandboxesOptions {
   readonly user?: SandboxUser;
 }
 
-/** Who owns workspaces and snapshots on the host and runs everything in containers. */
-export function sandboxUser(): SandboxUser {
-  const uid = process.getuid?.() ?? 0;
-  return uid === 0 ? { uid: 10_001, gid: 10_001 } : { uid, gid: process.getgid?.() ?? uid };
+export interface DockerSandboxes extends Sandboxes {
+  /** What the pool did so far. */
+  readonly figures: Readonly<PoolFigures>;
 }
 
 /** Sandboxes as containers of a Docker engine on this machine. */
-export function createSandboxes(options: SandboxesOptions): Sandboxes {
+export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const { config, instance, worker } = options;
   const engine = connectEngine(options.dockerHost);
   const docker = engine.requests;
   const user = options.user ?? sandboxUser();
-  const workspaces = createCopiedWorkspaces(resolve(options.workspacesDir), worker, user);
   const log = options.log ?? { warn: () => {} };
-  const gate = createGate(config.concurrent_starts ?? availableParallelism());
+  const root = options.workspacesDir;
+  const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
   const { open, isMine } = createSandboxOpener({ engine, config, instance, worker, user, workspaces, log });
+  const slots = createSlots(config.concurrent_starts ?? availableParallelism());
+  const pool = createPool({ open, slots, config, log });
 
-  const sandboxes: Sandboxes = {
+  const sandboxes: DockerSandboxes = {
     async acquire(request, signal) {
+      const { taskId: task, attemptId: attempt, wallMs } = request;
+      const since = performance.now();
       try {
-        const opened = await gate(signal, () => open(request, signal));
-        return opened.handOver(request.wallMs);
+        const { sandbox, from } = await pool.take(request, signal);
+        const waitedMs = Math.round(performance.now() - since);
+        const { id: container } = sandbox.container;
+        log.debug?.({ task, attempt, container, warm: from !== 'cold', from, waitedMs }, 'sandbox taken');
+        return sandbox.handOver(wallMs);
       } catch (thrown) {
         signal.throwIfAborted();
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    prewarm: () => {},
+    prewarm: pool.prewarm,
     reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, log }, isAlive),
     async imageId(signal, image = config.image) {
       try {
@@ -65,7 +72,13 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
       }
     },
     check: () => checkEngine(docker, config, sandboxes),
-    close: async () => {},
+    async close() {
+      await pool.close();
+      log.info?.(pool.figures, 'the pool of sandboxes is closed');
+    },
+    get figures() {
+      return pool.figures;
+    },
   };
   return sandboxes;
 }

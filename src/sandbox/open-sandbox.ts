@@ -9,6 +9,7 @@ import { runByEngine } from './run-by-engine.ts';
 import { createRuntimeCheck } from './runtime.ts';
 import { sandboxCalls } from './sandbox-calls.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxProblem } from './sandbox-problem.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
@@ -16,6 +17,13 @@ import type { Workspace, Workspaces } from './workspaces.ts';
 /** A container that runs over a workspace of its own, not yet given to anybody. */
 export interface OpenSandbox {
   readonly container: StartedContainer;
+  /** Resolves with the reason once nothing can be asked of it any more. */
+  readonly over: Promise<Error>;
+  /**
+   * What keeps it from being handed over; null: it answers, and is of the image that the image's name means now.
+   * Never rejects, and does not take long.
+   */
+  problem(): Promise<string | null>;
   /** Hands it over, once: it is over after `wallMs`. */
   handOver(wallMs: number): Sandbox;
   /** Removes container and workspace. Never rejects; safe to call twice. */
@@ -90,11 +98,17 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     };
     return {
       container,
+      over: container.client.over,
+      problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
       handOver: (wallMs) =>
         sandboxCalls(container, wallMs, {
           harvest: async (abort) => {
             await stopContainer(docker, name, abort);
             return await workspace.harvest(abort);
+          },
+          keep: async (dir, abort) => {
+            await stopContainer(docker, name, abort);
+            await workspace.keep(dir);
           },
           byEngine: (run) => runByEngine(engine, container.id, run),
           cpuMs: () => cpuTime(docker, container.id),

@@ -18,6 +18,7 @@ export function sandboxCalls(
   limitMs: number,
   ends: {
     readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
+    readonly keep: (dir: string, signal: AbortSignal) => Promise<void>;
     readonly byEngine: (run: EngineRun) => Promise<RunResult>;
     readonly cpuMs: () => Promise<number | null>;
     readonly discard: () => Promise<void>;
@@ -73,6 +74,10 @@ export function sandboxCalls(
     async harvest(signal) {
       client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its patch to be read'));
       return await ends.harvest(signal);
+    },
+    async keep(dir, signal) {
+      client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its workspace to be kept'));
+      await ends.keep(dir, signal);
     },
     close() {
       closing ??= (async () => {

@@ -17,7 +17,7 @@ it('describes a hardened container, whole', () => {
     {},
     {
       ...{ instance: 'inst', worker: 'host-1', name: 'patchfleet-x' },
-      workspace: { dir: '/data/w/1' },
+      workspace: { kind: 'bind', dir: '/data/w/1' },
       user: { uid: 1234, gid: 1235 },
     },
   );
