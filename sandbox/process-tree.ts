@@ -86,7 +86,11 @@ function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set
  * namespace, save for init, also what neither a live run nor this process accounts for: what emptied its environment
  * and left both its session and its parent.
  */
-export function killRun(root: number, run: string, place: { readonly alone: boolean; readonly live: Runs }): void {
+export function killRun(
+  root: number,
+  run: string,
+  place: { readonly alone: boolean; readonly live: Runs },
+): void {
   const own = (all: readonly ProcessSeen[]) => membersOf(all, new Map([[run, root]]));
   if (!place.alone) return killUntilNone(own);
   killUntilNone((all) => own(all).union(straysOf(all, place.live)), signalAll);

@@ -114,6 +114,7 @@ export async function compose(
       instance,
       worker,
       workspacesDir: join(dataDir, 'workspaces'),
+      egress: { audit: store.audit.record },
       log,
     });
   const canRun =
