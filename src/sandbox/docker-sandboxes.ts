@@ -64,7 +64,7 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    check: () => checkEngine(docker, config, sandboxes),
+    check: (images = [config.image, ...config.images]) => checkEngine(docker, images, sandboxes),
     close: async () => {},
   };
   return sandboxes;
