@@ -7,6 +7,9 @@ import { pauseAfter, planPool } from './pool-plan.ts';
 import type { SandboxKind } from './port.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 
+/** Timers take little more, and fire at once beyond it. */
+const longestTimerMs = 2_000_000_000;
+
 /** What a pool did so far, and has now. Read, not written, by others. */
 export interface PoolFigures {
   /** Handed out: ready before it was asked for; being started then; not started ahead. */
@@ -154,7 +157,8 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
       if (kind === undefined || giveBack === null) break;
       begin(key, kind.kind, giveBack);
     }
-    if (plan.wakeAt !== null) timer = setTimeout(update, Math.max(1, Math.ceil(plan.wakeAt - now()))).unref();
+    if (plan.wakeAt === null) return;
+    timer = setTimeout(update, Math.min(longestTimerMs, Math.max(1, Math.ceil(plan.wakeAt - now())))).unref();
   }
 
   /** A healthy one of the pool; null: there is none. */
