@@ -10,7 +10,7 @@ export interface AdmissionPorts {
   readonly queue: Queue;
   readonly github: GitHub;
   readonly publisher: Publisher;
-  readonly operatorConfig: Pick<OperatorConfig, 'agents'>;
+  readonly operatorConfig: Pick<OperatorConfig, 'agents' | 'sandbox'>;
   readonly log: Logger;
 }
 

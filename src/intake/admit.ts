@@ -125,7 +125,7 @@ async function admitPullRequest(at: Admitting, trigger: TriggerOf<'pull_request'
   const pull = await at.github.readPullRequest(trigger.repository, trigger.pull);
   if (typeof pull === 'string') return ignoredFor(pull);
   if (!pull.open) return ignoredFor('the pull request is closed');
-  const file = await readRepositoryFile(at.github, pull, at.operatorConfig.agents);
+  const file = await readRepositoryFile(at.github, pull, at.operatorConfig);
   if (file.config?.review.enabled === false) return ignoredFor('review.enabled is false');
   if (pull.draft && file.config?.review.drafts !== true) return ignoredFor('the pull request is a draft');
   const { action: name, actor } = trigger;

@@ -24,7 +24,7 @@ export async function requestBatch(
   const { github, store } = at;
   const place = await readDefaultBranch(github, command.repository);
   if (typeof place === 'string') return place;
-  const file = await readRepositoryFile(github, place, at.operatorConfig.agents);
+  const file = await readRepositoryFile(github, place, at.operatorConfig);
   if (file.config?.fix.enabled === false) return fixIsOff;
   const issues: SubjectIssue[] = [];
   let rest = '';
@@ -72,7 +72,7 @@ export async function gatherIssue(at: Admitting, label: TriggerOf<'label'>): Pro
   const { github, store, queue, delivery } = at;
   const subject = await readSubject(github, label.repository, label.number, false, label.words);
   if (typeof subject === 'string') return ignoredFor(subject);
-  const file = await readRepositoryFile(github, subject, at.operatorConfig.agents);
+  const file = await readRepositoryFile(github, subject, at.operatorConfig);
   if (file.config?.fix.enabled === false) return ignoredFor(fixIsOff);
   const { actor, at: labelledAt } = label;
   const earlier = await store.tasks.ofPull(subject.repository.id, subject.number);

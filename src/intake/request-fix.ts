@@ -27,7 +27,7 @@ export async function requestFix(
 ): Promise<Task | string> {
   const { repository, number, title, body } = subject;
   const { held, planOnly, trigger } = request;
-  const file = await readRepositoryFile(at.github, subject, at.operatorConfig.agents);
+  const file = await readRepositoryFile(at.github, subject, at.operatorConfig);
   if (file.config?.fix.enabled === false) return fixIsOff;
   if (held && file.failure !== null) return 'the repository file is not valid';
   const instruction = file.failure === null ? await instructionOf(at, subject, request.what) : request.what;

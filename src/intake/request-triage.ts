@@ -14,7 +14,7 @@ export async function requestTriage(
 ): Promise<Task> {
   const { repository, number, title, body } = subject;
   const { keyEnd, trigger, priority } = request;
-  const file = request.file ?? (await readRepositoryFile(at.github, subject, at.operatorConfig.agents));
+  const file = request.file ?? (await readRepositoryFile(at.github, subject, at.operatorConfig));
   return await startTask(at, {
     kind: 'triage',
     key: `triage:${repository.id}:${number}:${keyEnd}`,
@@ -38,7 +38,7 @@ export async function requestTriage(
 export async function admitIssue(at: Admitting, trigger: TriggerOf<'issue_opened'>): Promise<Settlement> {
   const place = await readDefaultBranch(at.github, trigger.repository);
   if (typeof place === 'string') return ignoredFor(place);
-  const file = await readRepositoryFile(at.github, place, at.operatorConfig.agents);
+  const file = await readRepositoryFile(at.github, place, at.operatorConfig);
   // Nobody asked: a broken file is told to those who did.
   if (file.config === null) return ignoredFor('the repository file is not valid');
   if (!file.config.triage.on_open) return ignoredFor('triage.on_open is false');

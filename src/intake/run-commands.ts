@@ -160,7 +160,7 @@ async function review(at: Admitting, trigger: CommandTrigger): Promise<Task | st
   const pull = await at.github.readPullRequest(trigger.repository, trigger.issue);
   if (typeof pull === 'string') return pull;
   if (!pull.open) return 'the pull request is closed';
-  const file = await readRepositoryFile(at.github, pull, at.operatorConfig.agents);
+  const file = await readRepositoryFile(at.github, pull, at.operatorConfig);
   return (await openReview(at, pull, triggerOf(at, trigger, 'review'), file)).task;
 }
 

@@ -15,7 +15,7 @@ export async function startCampaigns(at: Admitting, trigger: TriggerOf<'push'>):
   const fileAt =
     branch === defaultBranch ? after : await github.readBranch(repository, trigger.defaultBranch);
   if (fileAt === null) return ignoredFor('there is no default branch');
-  const file = await readRepositoryFile(github, { repository, baseSha: fileAt }, at.operatorConfig.agents);
+  const file = await readRepositoryFile(github, { repository, baseSha: fileAt }, at.operatorConfig);
   // Nobody waits for an answer: a broken file is told to those who ask for something.
   if (file.config === null) return ignoredFor('the repository file is not valid');
   const campaigns = file.config.campaigns.filter((campaign) => campaign.branch === branch);

@@ -36,7 +36,7 @@ async function repair(
   pull: PullRequestNow,
   failing: readonly string[],
 ): Promise<Settlement> {
-  const file = await readRepositoryFile(at.github, pull, at.operatorConfig.agents);
+  const file = await readRepositoryFile(at.github, pull, at.operatorConfig);
   if (file.config?.fix.enabled === false) return { status: 'admitted', reason: 'fix.enabled is false' };
   const { repository, number, title, body, headSha, baseSha, baseRef, headRef } = pull;
   const several = headRef.endsWith(task.id) ? '' : `:${headRef.split(task.id)[1]}`;

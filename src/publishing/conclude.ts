@@ -30,6 +30,9 @@ export function conclude(view: TaskView, failOn: FailOn): Verdict {
   if (task.failure?.code === 'config_invalid') {
     return { conclusion: 'action_required', headline: 'The configuration is not valid' };
   }
+  if (task.failure?.code === 'image_refused') {
+    return { conclusion: 'action_required', headline: 'The sandbox image is not allowed' };
+  }
   if (task.failure !== null) return { conclusion: 'failure', headline: 'The review failed' };
   if (subtasks.length === 0) return concludeWithoutShards(view);
   if (done === 0) return { conclusion: 'failure', headline: `The review failed: all ${shards(rows.length)}` };

@@ -1,3 +1,4 @@
+import type { RepositoryConfig } from '../config/repository-config.ts';
 import type { NetworkRule } from '../config/sandbox-config.ts';
 import type { RefusalRule } from '../domain/patch.ts';
 
@@ -52,6 +53,11 @@ export interface Sandbox {
    * Nothing in the workspace is followed, executed or opened unless it is a regular file.
    */
   harvest(signal: AbortSignal): Promise<readonly HarvestEntry[]>;
+  /**
+   * Stops the container and moves what was written in the workspace to `dir`, which is not there yet and lies on the
+   * same file system; where workspaces are copies, that is everything. After this only {@link close} works.
+   */
+  keep(dir: string, signal: AbortSignal): Promise<void>;
   /** Stops and removes container and workspace. Never rejects; safe to call twice. */
   close(): Promise<void>;
 }
@@ -181,14 +187,53 @@ export interface Sandboxes {
    * `sandbox_unavailable`.
    */
   imageId(signal: AbortSignal, image?: string): Promise<string>;
-  /** Checks engine and image; each problem with its remedy. Empty: all well. */
-  check(): Promise<string[]>;
+  /** Checks the engine and these images, by default all that the operator names. Never rejects. */
+  check(images?: readonly string[]): Promise<SandboxCheck>;
   /** Removes what was started ahead. Sandboxes in use are left to their users. */
   close(): Promise<void>;
+}
+
+/** What is wrong with engine or images, and what is only to be known; each with its remedy. No problem: all well. */
+export interface SandboxCheck {
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Makes read-only directories from commits, once each. */
 export interface Snapshots {
   /** Directory that holds exactly the tree of the commit (blob by blob, without filters). */
   ensure(repository: { id: number; mirrorDir: string }, commit: string, signal: AbortSignal): Promise<string>;
+}
+
+/** What code is to be put in a sandbox, and for what. */
+export interface KindRequest {
+  readonly repository: { readonly id: number; readonly mirrorDir: string };
+  readonly commit: string;
+  /** The repository file, as the task has it. */
+  readonly config: Pick<RepositoryConfig, 'setup' | 'sandbox'>;
+  /**
+   * A commit of a branch of the repository itself. Where it wants the same dependencies they are made of it, and
+   * shared with every task; else they are made of `commit`, and shared within the task alone.
+   */
+  readonly trusted: string;
+  readonly taskId: string;
+  /** `check`: verification, which has no network whatever the operator allows agents. */
+  readonly use: 'agent' | 'check';
+  /** By default the operator's. */
+  readonly memoryMib?: number | undefined;
+}
+
+/** Decides what a sandbox is made of, and makes it where it is not there yet. */
+export interface SandboxKinds {
+  /**
+   * Snapshot and prepared layer, image, memory and network. Fails with `image_refused`, `config_invalid` (a place that
+   * the operator does not allow), `setup_failed` (at once, where the same setup failed a short time ago),
+   * `commit_missing`, `git_failed`, or as its own sandbox does.
+   */
+  of(request: KindRequest, signal: AbortSignal): Promise<SandboxKind>;
+  /**
+   * Names all that a check of that commit runs upon, its tree apart: two with the same name have the same image and the
+   * same dependencies. Makes nothing. Fails with `image_refused`, `sandbox_unavailable`, `commit_missing`.
+   */
+  environmentOf(request: KindRequest, signal: AbortSignal): Promise<string>;
 }

@@ -8,7 +8,7 @@ export function createNoOpSandboxes(): Sandboxes {
     acquire: async () => createNoOpSandbox(),
     reap: async () => ({ containers: 0, workspaces: 0 }),
     imageId: async () => 'none',
-    check: async () => [],
+    check: async () => ({ problems: [], notes: [] }),
     prewarm: () => {},
     close: async () => {},
   };
@@ -51,6 +51,7 @@ function createNoOpSandbox(): Sandbox {
     edit: async () => ({ edited: true, line: 1, explanation: '' }),
     remove: async () => {},
     harvest: async () => [],
+    keep: async () => {},
     close: async () => {},
   };
 }

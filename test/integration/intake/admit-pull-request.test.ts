@@ -117,6 +117,23 @@ describe('admission of pull request events', () => {
     });
   });
 
+  it('refuses an image that the operator does not allow before anything is planned', async () => {
+    const file = 'sandbox:\n  image: somebody/else:1\n';
+    const { delivery, tasks } = await open({ '.github/patchfleet.yml': file });
+    await world.admit(delivery);
+    const [task] = await tasks();
+    expect([task?.phase, task?.outcome, task?.config, task?.failure]).toEqual([
+      'publishing',
+      'failed',
+      null,
+      {
+        code: 'image_refused',
+        detail:
+          '.github/patchfleet.yml: sandbox.image: the operator does not allow the image `somebody/else:1`',
+      },
+    ]);
+  });
+
   it('reads the repository file from the base branch, never from the pull request', async () => {
     const { delivery, tasks } = await open(
       { '.github/patchfleet.yml': 'review: {fail_on: note}\n' },

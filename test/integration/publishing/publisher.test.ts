@@ -190,10 +190,13 @@ describe('publishing a task', () => {
     expect(run?.summary).not.toContain('@everyone');
   });
 
-  it('concludes a broken repository file as action required', async () => {
+  it.each([
+    { what: 'a broken repository file', code: 'config_invalid' },
+    { what: 'an image that is not allowed', code: 'image_refused' },
+  ] as const)('concludes $what as action required', async ({ code }) => {
     const { double, signal } = fixture;
     const pull = await fixture.openPull();
-    const failure = { code: 'config_invalid', detail: 'line 3: review.fail_on' } as const;
+    const failure = { code, detail: 'line 3: review.fail_on' };
     const task = await fixture.addTask(pull, { failure });
     await fixture.replica().publish(task.id, signal);
     const [run] = (await double.checkRuns(repoName)).filter((r) => r.headSha === pull.headSha);
