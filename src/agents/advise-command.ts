@@ -8,20 +8,28 @@ interface Hint {
   readonly programs: readonly string[];
   /** Whether the hint is about these arguments; by default it is about any. */
   readonly when?: (args: readonly string[]) => boolean;
+  /** It is about the network, and holds where there is none. */
+  readonly offline?: true;
   readonly advice: string;
 }
 
-/** Why it is pointless, and what to do instead; null: nothing speaks against it. */
-export function adviseCommand(argv: readonly string[]): string | null {
+/** Why it is pointless, and what to do instead; null: nothing speaks against it. `online`: something outside is in reach. */
+export function adviseCommand(
+  argv: readonly string[],
+  { online }: { readonly online: boolean },
+): string | null {
   const [name, ...args] = unwrap(argv);
   if (name === undefined) return null;
   const program = baseName(name);
-  const hint = hints.find(({ programs, when }) => programs.includes(program) && (when?.(args) ?? true));
+  const hint = hints.find(
+    ({ programs, when, offline }) =>
+      programs.includes(program) && !(offline === true && online) && (when?.(args) ?? true),
+  );
   return hint?.advice ?? null;
 }
 
-const offline = 'there is no network.';
-const installing = `${offline} What the repository depends on is installed already, if its configuration says how; else work without it and say so in your summary.`;
+const noNetwork = 'there is no network.';
+const installing = `${noNetwork} What the repository depends on is installed already, if its configuration says how; else work without it and say so in your summary.`;
 
 const hints: readonly Hint[] = [
   {
@@ -45,56 +53,46 @@ const hints: readonly Hint[] = [
   },
   {
     programs: ['ssh', 'scp', 'sftp', 'telnet', 'nc', 'ncat', 'netcat', 'ping'],
-    advice: `${offline} Work with the files of the repository.`,
+    when: (args) => !args.some(isLocal),
+    offline: true,
+    advice: `${noNetwork} Work with the files of the repository.`,
   },
   {
     programs: ['curl', 'wget'],
-    when: (args) => !args.some(isLocalUrl) && args.some((arg) => !arg.startsWith('-')),
-    advice: `${offline} Work with the files of the repository; a server that you start yourself is reached at 127.0.0.1.`,
+    when: (args) => !args.some(isLocal) && args.some((arg) => !arg.startsWith('-')),
+    offline: true,
+    advice: `${noNetwork} Work with the files of the repository; a server that you start yourself is reached at 127.0.0.1.`,
   },
   {
     programs: ['npm', 'pnpm', 'yarn', 'bun'],
-    when: (args) => installWords.has(firstWord(args) ?? 'install') && !args.includes('--offline'),
+    when: (args) => installWords.has(firstWord(args) ?? '') && !args.includes('--offline'),
+    offline: true,
     advice: installing,
   },
+  { programs: ['yarn'], when: (args) => args.length === 0, offline: true, advice: installing },
   {
     programs: ['npx', 'bunx'],
     when: (args) => args.includes('-y') || args.includes('--yes'),
+    offline: true,
     advice: installing,
   },
   {
     programs: ['pip', 'pip3', 'uv', 'poetry', 'gem', 'bundle', 'composer', 'cargo', 'go'],
-    when: (args) => /^(?:install|add|get|download|fetch|update|sync|require)$/.test(firstWord(args) ?? ''),
+    when: (args) =>
+      /^(?:install|add|get|download|fetch|update|sync|require)$/.test(firstWord(args) ?? '') &&
+      !args.some(isPath),
+    offline: true,
     advice: installing,
   },
   {
     programs: ['git'],
-    when: (args) => ['push', 'fetch', 'pull', 'clone', 'ls-remote'].includes(gitCommand(args) ?? ''),
+    when: (args) =>
+      ['push', 'fetch', 'pull', 'clone', 'ls-remote'].includes(gitCommand(args) ?? '') && !args.some(isPath),
     advice:
       'this repository has no remote and one commit. What you change in the workspace is taken as it is; nothing has to be pushed.',
   },
   {
-    programs: ['git'],
-    when: (args) => gitCommand(args) === 'commit' || (gitCommand(args) === 'rebase' && args.includes('-i')),
-    advice: 'commits made here are not taken. Leave the changes in the workspace: they become the patch.',
-  },
-  {
-    programs: [
-      'vi',
-      'vim',
-      'nvim',
-      'nano',
-      'emacs',
-      'ed',
-      'pico',
-      'less',
-      'more',
-      'most',
-      'top',
-      'htop',
-      'watch',
-      'man',
-    ],
+    programs: ['vi', 'vim', 'nvim', 'nano', 'emacs', 'pico', 'top', 'htop', 'watch'],
     when: (args) =>
       !args.some((arg) => ['--version', '--help', '-es', '--batch', '-b', '-bn1'].includes(arg)),
     advice: 'it waits for a person at a keyboard. Use the tools that read, edit and write files.',
@@ -111,7 +109,7 @@ const hints: readonly Hint[] = [
     advice: 'that would remove the whole workspace. Name the files that are to go.',
   },
   {
-    programs: ['reboot', 'shutdown', 'halt', 'poweroff', 'systemctl', 'service', 'init'],
+    programs: ['reboot', 'shutdown', 'halt', 'poweroff', 'systemctl', 'service'],
     advice: 'nothing runs here as a service. Start the program itself, in the same command as what needs it.',
   },
 ];
@@ -176,8 +174,14 @@ function isRecursive(arg: string): boolean {
   return arg === '--recursive' || /^-[a-zA-Z]*[rR]/.test(arg);
 }
 
-function isLocalUrl(arg: string): boolean {
+function isPath(arg: string): boolean {
+  return /^(?:\.|\/|file:)/.test(arg);
+}
+
+/** A host of the sandbox itself, or a URL of one. */
+function isLocal(arg: string): boolean {
   return (
-    /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])(?:[:/]|$)/.test(arg) || arg === '--unix-socket'
+    /^(?:https?:\/\/)?(?:localhost|127\.\d+\.\d+\.\d+|\[?::1\]?)(?:[:/]|$)/.test(arg) ||
+    arg === '--unix-socket'
   );
 }

@@ -136,7 +136,7 @@ async function runCommand(
   { sandbox, signal, commandSeconds }: WorkspaceContext,
 ) {
   const cwd = insideWorkspace(wanted.cwd ?? '');
-  const advice = adviseCommand(wanted.argv);
+  const advice = adviseCommand(wanted.argv, { online: sandbox.online ?? false });
   if (advice !== null) return `error: not run: ${advice}`;
   const result = await sandbox.run(wanted.argv, {
     signal,
