@@ -4,7 +4,8 @@ import { containerSpec, type SandboxUser } from './container-spec.ts';
 import { cpuTime } from './cpu-time.ts';
 import { createDiskWatch, diskLimits } from './disk-watch.ts';
 import { type Engine, engineProblem } from './docker-host.ts';
-import type { Sandbox, SandboxKind } from './port.ts';
+import type { Egress, OpenEgress } from './open-egress.ts';
+import type { Sandbox, SandboxKind, SandboxRequest } from './port.ts';
 import { removeContainer } from './remove-container.ts';
 import { runByEngine } from './run-by-engine.ts';
 import { createRuntimeCheck } from './runtime.ts';
@@ -28,8 +29,8 @@ export interface OpenSandbox {
    * Never rejects, and does not take long.
    */
   problem(): Promise<string | null>;
-  /** Hands it over, once: it is over after `wallMs`. */
-  handOver(wallMs: number): Sandbox;
+  /** Hands it over, once: it is over after `wallMs`. `who` is told to the record of what it reaches. */
+  handOver(wallMs: number, who?: Pick<SandboxRequest, 'taskId' | 'attemptId'>): Sandbox;
   /** Removes container and workspace. Never rejects; safe to call twice. */
   discard(): Promise<void>;
 }
@@ -41,6 +42,8 @@ export interface OpenSandboxDependencies {
   readonly worker: string;
   readonly user: SandboxUser;
   readonly workspaces: Workspaces;
+  /** Without it no sandbox reaches anything. */
+  readonly egress?: Egress;
   readonly log: SandboxLog;
 }
 
@@ -49,7 +52,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
   readonly open: (kind: SandboxKind, signal: AbortSignal) => Promise<OpenSandbox>;
   readonly isMine: (nameOrId: string) => boolean;
 } {
-  const { engine, config, instance, worker, user, workspaces, log } = deps;
+  const { engine, config, instance, worker, user, workspaces, egress, log } = deps;
   const docker = engine.requests;
   const diskWatch = createDiskWatch(workspaces.room, diskLimits(config), log);
   const requireRuntime = createRuntimeCheck(docker, config);
@@ -58,10 +61,12 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
   let making = 0;
 
   /** Container first: a workspace is never taken from under a running agent. Never rejects. */
-  async function discard(name: string, workspace: Workspace): Promise<void> {
+  async function discard(name: string, workspace: Workspace, wayOut: OpenEgress | null): Promise<void> {
+    const closed = wayOut?.close();
     try {
       await removeContainer(docker, name);
       await workspace.remove();
+      await closed;
     } catch (thrown) {
       log.warn(
         { container: name, workspace: workspace.id, problem: engineProblem(thrown) },
@@ -89,24 +94,28 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     const workspace = await makeWorkspace(kind, signal);
     mine.add(name);
     let container: StartedContainer;
+    let wayOut: OpenEgress | null = null;
     try {
-      const identity = { instance, worker, name, workspace: workspace.mount, user };
-      container = await startContainer(engine, containerSpec(config, kind, identity), signal);
+      wayOut = (await egress?.open(name, kind.network ?? [])) ?? null;
+      const identity = { instance, worker, name, workspace: workspace.mount, user, egress: wayOut };
+      const spec = containerSpec(config, kind, identity);
+      container = await startContainer(engine, spec, signal, wayOut?.accept ?? null);
     } catch (thrown) {
-      await discard(name, workspace);
+      await discard(name, workspace, wayOut);
       throw thrown;
     }
     let discarding: Promise<void> | null = null;
     const discardOnce = () => {
-      discarding ??= discard(name, workspace);
+      discarding ??= discard(name, workspace, wayOut);
       return discarding;
     };
     return {
       container,
       over: container.client.over,
       problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
-      handOver: (wallMs) =>
-        sandboxCalls(container, wallMs, {
+      handOver(wallMs, who) {
+        if (who !== undefined) wayOut?.handOver(who);
+        return sandboxCalls(container, wallMs, {
           harvest: async (abort) => {
             await stopContainer(docker, name, abort);
             return await workspace.harvest(abort);
@@ -126,7 +135,8 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
               );
             }),
           discard: discardOnce,
-        }),
+        });
+      },
       discard: discardOnce,
     };
   }

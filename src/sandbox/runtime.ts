@@ -18,6 +18,11 @@ export function runtimeOf({ isolation, runtime }: RuntimeChoice): string | null 
   return runtime ?? (isolation === 'strict' ? strictRuntime : null);
 }
 
+/** Threads that a runtime needs beside the processes of its container, within the same bound: gVisor's kernel does. */
+export function ownThreads(runtime: string | null): number {
+  return runtime?.startsWith(strictRuntime) ? 96 : 0;
+}
+
 /** What is wrong with the choice on an engine that offers these runtimes, with its remedy; null: nothing. */
 export function runtimeProblem(choice: RuntimeChoice, offered: readonly string[]): string | null {
   const name = runtimeOf(choice);
