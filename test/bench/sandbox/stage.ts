@@ -6,10 +6,11 @@ import { type SandboxConfig, sandboxConfigSchema } from '../../../src/config/san
 import { labels } from '../../../src/sandbox/container-spec.ts';
 import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
 import { connectEngine, type Engine } from '../../../src/sandbox/docker-host.ts';
-import { createSandboxes, sandboxUser } from '../../../src/sandbox/docker-sandboxes.ts';
+import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 import type { Sandboxes, SandboxRequest } from '../../../src/sandbox/port.ts';
 import { removeContainer } from '../../../src/sandbox/remove-container.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import type { Workspaces } from '../../../src/sandbox/workspaces.ts';
 import { initBare, writeHistory } from '../../integration/mirror/build-repository.ts';

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
-import { createSandboxes, sandboxUser } from '../../../src/sandbox/docker-sandboxes.ts';
+import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 
 export const never = new AbortController().signal;
 
