@@ -7,8 +7,10 @@ import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createDispatch } from './execution/dispatch.ts';
+import { kindRequestOf, openMirror } from './execution/open-workspace.ts';
 import type { Perform } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
+import { createStartAhead } from './execution/start-ahead.ts';
 import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
 import { createModelGateway } from './inference/gateway.ts';
@@ -112,6 +114,7 @@ export async function compose(
       instance,
       worker,
       workspacesDir: join(dataDir, 'workspaces'),
+      egress: { audit: store.audit.record },
       log,
     });
   const canRun =
@@ -141,10 +144,38 @@ export async function compose(
     ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
   });
   const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
-  const common = { store, queue, limits, log };
+  const { memory_mib: baseMib, memory_ceiling_mib: ceilingMib } = operator.sandbox;
+  const common = { store, queue, limits, memory: { baseMib, ceilingMib }, log };
   const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const admit = joinAdmissions(admission.admit);
   const lightLane = createLightLane({ store, queue, publisher, admit, log });
+  const workspacePorts = { mirrors, kinds, sandboxes };
+  const startAhead = createStartAhead({
+    ...{ sandboxes, store, worker, log },
+    kindOf: async (task, signal) => {
+      const { dir: mirrorDir } = await openMirror(workspacePorts, task, signal);
+      return await kinds.of(kindRequestOf(task, { mirrorDir, commit: task.headSha }, 'agent'), signal);
+    },
+    capacity: limits.parallel,
+    room: () => dispatch.room(),
+    renewMs: operator.sandbox.pool.idle_seconds * 500,
+  });
+  // First of all: nothing is started any more while the rest goes.
+  opened.defer(async () => {
+    await startAhead.stop();
+    await sandboxes.close();
+  });
+  const dispatch = createDispatch({
+    ...{ store, canRun, worker, log },
+    capacity: limits.parallel,
+    changed: startAhead.changed,
+    run: createAttemptRunner({
+      ...{ store, canRun, queue, artifacts, timing, log },
+      perform:
+        standIns.perform ??
+        composeWork({ ...workspacePorts, store, artifacts, github, gateway, operator, log }),
+    }),
+  });
   const parts = opened.move();
 
   return {
@@ -156,27 +187,10 @@ export async function compose(
     receive: createReceiver({ store, queue, lightLane, verify: app.verify, log }),
     lightLane,
     admit,
-    plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
+    plan: createPlanJob({ ...common, planner, changePlanner, startAhead, agents: operator.agents }),
     advance: createAdvance({ ...common, quotaBound: quotaBound.ofTasks }),
     publish: createPublishJob({ store, publisher, queue, log }),
-    dispatch: createDispatch({
-      store,
-      canRun,
-      worker,
-      capacity: limits.parallel,
-      log,
-      run: createAttemptRunner({
-        store,
-        canRun,
-        queue,
-        artifacts,
-        timing,
-        log,
-        perform:
-          standIns.perform ??
-          composeWork({ mirrors, kinds, sandboxes, store, artifacts, github, gateway, operator, log }),
-      }),
-    }),
+    dispatch,
     reconcile: createReconciler({ ...common, timing }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, leaseMs: timing.lease_ms, log }),
     close: () => parts.disposeAsync(),

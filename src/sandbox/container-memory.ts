@@ -1,5 +1,5 @@
 import type Docker from 'dockerode';
-import { memoryFiles, memoryState, type MemoryState, unreclaimable } from '../../sandbox/cgroup-memory.ts';
+import { type MemoryState, memoryFiles, memoryState, unreclaimable } from '../../sandbox/cgroup-memory.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { type Engine, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';

@@ -1,7 +1,8 @@
 import type { ContainerCreateOptions, MountSettings } from 'dockerode';
+import { egressArgument, egressDirectory, proxyVariables } from '../../sandbox/egress-place.ts';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import type { SandboxKind } from './port.ts';
-import { runtimeOf } from './runtime.ts';
+import { ownThreads, runtimeOf } from './runtime.ts';
 import { seccompProfile } from './seccomp.ts';
 import type { WorkspaceMount } from './workspaces.ts';
 
@@ -40,15 +41,18 @@ export function containerSpec(
     readonly name: string;
     readonly workspace: WorkspaceMount;
     readonly user: SandboxUser;
+    /** What it may reach goes by the worker's proxy; `directory` holds its socket, where there is one. */
+    readonly egress?: { readonly directory: string | null } | null;
   },
 ): ContainerCreateOptions {
   const { uid, gid } = identity.user;
+  const { egress = null } = identity;
   const memory = (kind.memoryMib ?? config.memory_mib) * mib;
   return {
     name: identity.name,
     Image: kind.image ?? config.image,
     // Appended to the image's entrypoint, the tool server.
-    Cmd: ['--container', workspaceInContainer],
+    Cmd: ['--container', ...(egress === null ? [] : [egressArgument]), workspaceInContainer],
     User: `${uid}:${gid}`,
     WorkingDir: workspaceInContainer,
     Hostname: 'sandbox',
@@ -61,6 +65,7 @@ export function containerSpec(
       `GOTMPDIR=${scratch}/tmp`,
       // Compiled files beside the sources would be part of every patch whose agent ran a test.
       'PYTHONDONTWRITEBYTECODE=1',
+      ...(egress === null ? [] : proxyVariables),
     ],
     Labels: {
       [labels.instance]: identity.instance,
@@ -82,7 +87,7 @@ export function containerSpec(
       Privileged: false,
       ReadonlyRootfs: true,
       // The workspace is removed by whoever made it.
-      Mounts: [workspaceMount(identity)],
+      Mounts: [workspaceMount(identity), ...socketMounts(egress)],
       Tmpfs: {
         '/tmp': `rw,noexec,nosuid,nodev,mode=1777,${bounds(smallTmpfsMib)}`,
         '/dev/shm': `rw,noexec,nosuid,nodev,mode=1777,${bounds(smallTmpfsMib)}`,
@@ -94,7 +99,7 @@ export function containerSpec(
       MemorySwap: memory,
       MemorySwappiness: 0,
       NanoCpus: Math.round(config.cpus * 1e9),
-      PidsLimit: config.pids,
+      PidsLimit: config.pids + ownThreads(runtimeOf(config)),
       Ulimits: ulimits({
         nofile: 4096,
         core: 0,
@@ -130,6 +135,12 @@ const ulimits = (limits: Readonly<Record<string, number>>) =>
 function runtime(config: SandboxConfig): { Runtime?: string } {
   const name = runtimeOf(config);
   return name === null ? {} : { Runtime: name };
+}
+
+function socketMounts(egress: { readonly directory: string | null } | null): MountSettings[] {
+  if (egress === null || egress.directory === null) return [];
+  const BindOptions = { Propagation: 'rprivate' } as const;
+  return [{ Target: egressDirectory, Source: egress.directory, Type: 'bind', ReadOnly: true, BindOptions }];
 }
 
 function workspaceMount(identity: {

@@ -10,7 +10,7 @@ import type { MakerPlace, WorkspaceMaker } from './overlay-workspaces.ts';
 import { removeTree } from './remove-tree.ts';
 import { workspaceId } from './workspaces.ts';
 
-/** Workspaces as plain copies, for where no overlay can be had: of the snapshot, and of the prepared layer over it. */
+/** Workspaces as plain copies, for where no overlay can be had. */
 export function createCopiedWorkspaces({ root, worker, user }: MakerPlace): WorkspaceMaker {
   return {
     async create({ snapshot, prepared }, signal) {
@@ -21,9 +21,9 @@ export function createCopiedWorkspaces({ root, worker, user }: MakerPlace): Work
       try {
         for (const source of prepared ? [snapshot, prepared] : [snapshot]) {
           await execa('cp', ['-a', '--reflink=auto', '--no-target-directory', '--', source, dir], options);
+          // -R follows no symlink; -h changes links themselves.
+          await execa('chmod', ['-R', '--', 'u+w', dir], options);
         }
-        // -R follows no symlink; -h changes links themselves.
-        await execa('chmod', ['-R', '--', 'u+w', dir], options);
         if (process.getuid?.() === 0)
           await execa('chown', ['-R', '-h', '--', `${user.uid}:${user.gid}`, dir], options);
         const atFirst = await diskUse(dir, signal);

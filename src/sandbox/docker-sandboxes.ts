@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { createSlots } from '../domain/slots.ts';
@@ -6,6 +7,8 @@ import { checkEngine } from './check-engine.ts';
 import type { SandboxUser } from './container-spec.ts';
 import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
+import type { EgressOptions } from './egress.ts';
+import { createEgress } from './open-egress.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
 import { createPool, type PoolFigures } from './pool.ts';
 import type { Sandboxes } from './port.ts';
@@ -23,6 +26,8 @@ export interface SandboxesOptions {
   readonly worker: string;
   /** Directory of the workspaces, on the engine's machine; made if missing. */
   readonly workspacesDir: string;
+  /** How sandboxes that may reach something do; without it none may. */
+  readonly egress?: EgressOptions;
   readonly log?: SandboxLog;
   /** Who owns workspaces and runs in containers; by default 10001 for a worker that is root, else the worker's own user. */
   readonly user?: SandboxUser;
@@ -42,7 +47,10 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const log = options.log ?? { warn: () => {} };
   const root = options.workspacesDir;
   const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
-  const { open, isMine } = createSandboxOpener({ engine, config, instance, worker, user, workspaces, log });
+  const egressDir = join(dirname(resolve(root)), 'egress');
+  const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
+  const opener = { engine, config, instance, worker, user, workspaces, egress, log };
+  const { open, isMine } = createSandboxOpener(opener);
   const slots = createSlots(config.concurrent_starts ?? availableParallelism());
   const pool = createPool({ open, slots, config, log });
 
@@ -55,14 +63,14 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         const waitedMs = Math.round(performance.now() - since);
         const { id: container } = sandbox.container;
         log.debug?.({ task, attempt, container, warm: from !== 'cold', from, waitedMs }, 'sandbox taken');
-        return sandbox.handOver(wallMs);
+        return sandbox.handOver(wallMs, { taskId: task, attemptId: attempt });
       } catch (thrown) {
         signal.throwIfAborted();
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
     prewarm: pool.prewarm,
-    reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, log }, isAlive),
+    reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, egress, log }, isAlive),
     async imageId(signal, image = config.image) {
       try {
         return (await docker.getImage(image).inspect()).Id;
@@ -71,7 +79,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    check: () => checkEngine(docker, config, sandboxes),
+    check: (images = [config.image, ...config.images]) => checkEngine(docker, config, images, sandboxes),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');

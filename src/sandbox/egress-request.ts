@@ -47,12 +47,13 @@ const endToEnd = new Set(['host', 'content-length', 'transfer-encoding', 'author
 const bad = (refused: string, status: BadRequest['status'] = 400): BadRequest => ({ refused, status });
 
 /**
- * Parses a head, from the request line to before the empty line. `inside`: of a tunnel to that target, where a
+ * Parses a head, from the request line to the empty line. `inside`: of a tunnel to that target, where a
  * request names its path alone.
  */
 export function parseProxyRequest(head: Buffer, inside: Target | null = null): ProxyRequest | BadRequest {
   const text = head.toString('latin1');
-  const lines = text.split('\r\n');
+  if (!text.endsWith('\r\n\r\n')) return bad('the lines of the head must end in CR LF');
+  const lines = text.slice(0, -4).split('\r\n');
   // Bare CR and LF among them, and NUL.
   if (lines.some((line) => !/^[\t\x20-\x7e]*$/.test(line)))
     return bad('the head of the request holds a character it must not');
@@ -84,7 +85,7 @@ export function parseProxyRequest(head: Buffer, inside: Target | null = null): P
   if (encodings.length > 0) return bad('a body is taken with its Content-Length, not in chunks', 411);
   const [length = '0'] = lengths;
   if (!/^(0|[1-9][0-9]{0,14})$/.test(length)) return bad('not a Content-Length');
-  if (!('path' in read)) return length === '0' ? { kind: 'tunnel', target } : bad('a CONNECT has no body');
+  if (read.path === null) return length === '0' ? { kind: 'tunnel', target } : bad('a CONNECT has no body');
 
   const expectations = values('expect');
   if (expectations.some((value) => value.toLowerCase() !== '100-continue'))
@@ -94,7 +95,8 @@ export function parseProxyRequest(head: Buffer, inside: Target | null = null): P
   );
   for (const name of endToEnd) if (named.has(name)) return bad(`Connection must not name ${name}`);
   return {
-    ...{ kind: 'forward', target, method, path: read.path },
+    kind: 'forward',
+    ...{ target, method, path: read.path },
     headers: headers.filter(([name]) => !hopByHop.has(name.toLowerCase()) && !named.has(name.toLowerCase())),
     ...{
       bodyBytes: Number(length),
@@ -104,10 +106,10 @@ export function parseProxyRequest(head: Buffer, inside: Target | null = null): P
   };
 }
 
-function readTunnel(asked: string, inside: Target | null): { target: Target } | BadRequest {
+function readTunnel(asked: string, inside: Target | null): { target: Target; path: null } | BadRequest {
   if (inside !== null) return bad('a CONNECT within a tunnel');
   const target = parseAuthority(asked, null);
-  return 'refused' in target ? bad(target.refused) : { target };
+  return 'refused' in target ? bad(target.refused) : { target, path: null };
 }
 
 function readForward(

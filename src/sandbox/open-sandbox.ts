@@ -2,8 +2,10 @@ import { randomBytes } from 'node:crypto';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { containerSpec, type SandboxUser } from './container-spec.ts';
 import { cpuTime } from './cpu-time.ts';
+import { createDiskWatch, diskLimits } from './disk-watch.ts';
 import { type Engine, engineProblem } from './docker-host.ts';
-import type { Sandbox, SandboxKind } from './port.ts';
+import type { Egress, OpenEgress } from './open-egress.ts';
+import type { Sandbox, SandboxKind, SandboxRequest } from './port.ts';
 import { removeContainer } from './remove-container.ts';
 import { runByEngine } from './run-by-engine.ts';
 import { createRuntimeCheck } from './runtime.ts';
@@ -13,6 +15,9 @@ import { sandboxProblem } from './sandbox-problem.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
+
+/** How long the engine is asked to end a container that wrote too much, ms. */
+const stopLimitMs = 30_000;
 
 /** A container that runs over a workspace of its own, not yet given to anybody. */
 export interface OpenSandbox {
@@ -24,8 +29,8 @@ export interface OpenSandbox {
    * Never rejects, and does not take long.
    */
   problem(): Promise<string | null>;
-  /** Hands it over, once: it is over after `wallMs`. */
-  handOver(wallMs: number): Sandbox;
+  /** Hands it over, once: it is over after `wallMs`. `who` is told to the record of what it reaches. */
+  handOver(wallMs: number, who?: Pick<SandboxRequest, 'taskId' | 'attemptId'>): Sandbox;
   /** Removes container and workspace. Never rejects; safe to call twice. */
   discard(): Promise<void>;
 }
@@ -37,6 +42,8 @@ export interface OpenSandboxDependencies {
   readonly worker: string;
   readonly user: SandboxUser;
   readonly workspaces: Workspaces;
+  /** Without it no sandbox reaches anything. */
+  readonly egress?: Egress;
   readonly log: SandboxLog;
 }
 
@@ -45,18 +52,21 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
   readonly open: (kind: SandboxKind, signal: AbortSignal) => Promise<OpenSandbox>;
   readonly isMine: (nameOrId: string) => boolean;
 } {
-  const { engine, config, instance, worker, user, workspaces, log } = deps;
+  const { engine, config, instance, worker, user, workspaces, egress, log } = deps;
   const docker = engine.requests;
+  const diskWatch = createDiskWatch(workspaces.room, diskLimits(config), log);
   const requireRuntime = createRuntimeCheck(docker, config);
   const mine = new Set<string>();
   /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
   let making = 0;
 
   /** Container first: a workspace is never taken from under a running agent. Never rejects. */
-  async function discard(name: string, workspace: Workspace): Promise<void> {
+  async function discard(name: string, workspace: Workspace, wayOut: OpenEgress | null): Promise<void> {
+    const closed = wayOut?.close();
     try {
       await removeContainer(docker, name);
       await workspace.remove();
+      await closed;
     } catch (thrown) {
       log.warn(
         { container: name, workspace: workspace.id, problem: engineProblem(thrown) },
@@ -84,24 +94,28 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     const workspace = await makeWorkspace(kind, signal);
     mine.add(name);
     let container: StartedContainer;
+    let wayOut: OpenEgress | null = null;
     try {
-      const identity = { instance, worker, name, workspace: workspace.mount, user };
-      container = await startContainer(engine, containerSpec(config, kind, identity), signal);
+      wayOut = (await egress?.open(name, kind.network ?? [])) ?? null;
+      const identity = { instance, worker, name, workspace: workspace.mount, user, egress: wayOut };
+      const spec = containerSpec(config, kind, identity);
+      container = await startContainer(engine, spec, signal, wayOut?.accept ?? null);
     } catch (thrown) {
-      await discard(name, workspace);
+      await discard(name, workspace, wayOut);
       throw thrown;
     }
     let discarding: Promise<void> | null = null;
     const discardOnce = () => {
-      discarding ??= discard(name, workspace);
+      discarding ??= discard(name, workspace, wayOut);
       return discarding;
     };
     return {
       container,
       over: container.client.over,
       problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
-      handOver: (wallMs) =>
-        sandboxCalls(container, wallMs, {
+      handOver(wallMs, who) {
+        if (who !== undefined) wayOut?.handOver(who);
+        return sandboxCalls(container, wallMs, {
           harvest: async (abort) => {
             await stopContainer(docker, name, abort);
             return await workspace.harvest(abort);
@@ -112,8 +126,17 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
           },
           byEngine: (run) => runByEngine(engine, container.id, run),
           cpuMs: () => cpuTime(docker, container.id),
+          watchDisk: (onReached) =>
+            diskWatch.start(workspace, (error) => {
+              onReached(error);
+              // The tool server may not notice that it is alone: what writes must end now.
+              stopContainer(docker, name, AbortSignal.timeout(stopLimitMs)).catch((thrown: unknown) =>
+                log.warn({ container: name, problem: engineProblem(thrown) }, 'it may write on'),
+              );
+            }),
           discard: discardOnce,
-        }),
+        });
+      },
       discard: discardOnce,
     };
   }

@@ -102,7 +102,11 @@ async function requireAlive(container: Docker.Container, signal: AbortSignal): P
 }
 
 /** Fails where something in the container was killed for want of memory since it began. */
-async function requireMemory(engine: Engine, containerId: string, { argv, signal }: EngineRun): Promise<void> {
+async function requireMemory(
+  engine: Engine,
+  containerId: string,
+  { argv, signal }: EngineRun,
+): Promise<void> {
   const state = await readMemoryState(engine, containerId, signal);
   if (state === null || (state.oomKills ?? 0) === 0) return;
   const { limitBytes, highestBytes } = state;

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
@@ -22,12 +23,14 @@ export interface StartedContainer {
 
 /**
  * Creates a container, attaches, starts it and waits for the tool server. Whatever goes wrong, the caller
- * removes the container by its name: it may exist even if this rejects.
+ * removes the container by its name: it may exist even if this rejects. `accept` is given the connections that the
+ * sandbox makes over the stream.
  */
 export async function startContainer(
   engine: Engine,
   spec: ContainerCreateOptions,
   signal: AbortSignal,
+  accept: ((connection: Duplex) => void) | null = null,
 ): Promise<StartedContainer> {
   // Not aborted by the signal: a create that the engine finishes unseen would leave a container behind.
   const container = await engine.requests.createContainer(spec);
@@ -49,7 +52,7 @@ export async function startContainer(
   const detach = () => {
     if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
   };
-  const client = createToolClient(stream, output(), async (what) => {
+  const whyOver = async (what: string) => {
     const why = await howItEnded(container, spec).catch(() => 'the engine does not say why');
     if (why instanceof PatchfleetError) return why;
     const said = complaints.text().trim().slice(-1000);
@@ -57,7 +60,9 @@ export async function startContainer(
       'sandbox_died',
       `${what}; ${why}${said === '' ? '' : `; it printed: ${said}`}`,
     );
-  });
+  };
+  const egress = accept === null ? null : { accept, unread: () => unreadBytes(stream) };
+  const client = createToolClient(stream, output(), whyOver, egress);
   try {
     signal.throwIfAborted();
     await container.start();
@@ -67,6 +72,12 @@ export async function startContainer(
     throw thrown;
   }
   return { id: container.id, client, detach };
+}
+
+/** dockerode's stream says yes to every write; what waits is with the request under it. */
+function unreadBytes(stream: NodeJS.ReadWriteStream): number {
+  const { req } = stream as { req?: { writableLength?: number } };
+  return req?.writableLength ?? 0;
 }
 
 async function within(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {

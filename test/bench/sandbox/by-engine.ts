@@ -14,7 +14,7 @@ export async function coldRun(stage: Stage, argv: readonly string[]): Promise<nu
   const { engine, config, instance, worker, user } = stage;
   const dir = await emptyDirectory(join(stage.home, 'empty'));
   const name = `patchfleet-bench-${randomBytes(6).toString('hex')}`;
-  const identity = { instance, worker, name, workspace: { dir }, user };
+  const identity = { instance, worker, name, workspace: { kind: 'bind', dir } as const, user };
   const hardened = containerSpec(config, {}, identity);
   const begin = performance.now();
   const container = await engine.requests.createContainer({

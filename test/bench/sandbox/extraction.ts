@@ -35,6 +35,7 @@ async function extract(stage: Stage, { snapshot, files }: SnapshotOf, changed: n
   const workspace = await createStageWorkspaces(stage).create({ snapshot }, signal);
   try {
     const { mount } = workspace;
+    if (mount.kind !== 'bind') throw new Error('changes can be made in mounted workspaces alone');
     for (const at of spread(files, changed))
       await writeFile(join(mount.dir, pathOf(at)), `${contentOf(at)}export const changed = ${at};\n`);
     const begin = performance.now();

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SandboxConfig, sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { labels } from '../../../src/sandbox/container-spec.ts';
-import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
+import { createWorkspaces } from '../../../src/sandbox/create-workspaces.ts';
 import { connectEngine, type Engine } from '../../../src/sandbox/docker-host.ts';
-import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import type { Sandboxes, SandboxRequest } from '../../../src/sandbox/port.ts';
+import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+import type { SandboxRequest } from '../../../src/sandbox/port.ts';
 import { removeContainer } from '../../../src/sandbox/remove-container.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import type { SandboxLog } from '../../../src/sandbox/sandbox-log.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import type { Workspaces } from '../../../src/sandbox/workspaces.ts';
@@ -35,8 +36,10 @@ export interface Stage {
   readonly signal: AbortSignal;
   readonly workspacesDir: string;
   readonly say: (line: string) => void;
+  /** Warnings of what is measured. */
+  readonly log: SandboxLog;
   /** Sandboxes as the program makes them, but for these settings. */
-  sandboxes(change?: Partial<SandboxConfig>): Sandboxes;
+  sandboxes(change?: Partial<SandboxConfig>): DockerSandboxes;
   /** A request of an attempt of its own. */
   request(snapshot: string): SandboxRequest;
   /** Made once for each number of files. */
@@ -60,20 +63,32 @@ export async function openStage(options: {
   const config = sandboxConfigSchema.parse(image === undefined ? {} : { image });
   const workspacesDir = join(home, 'workspaces');
   const snapshots = createSnapshots({ dir: join(home, 'snapshots') });
+  const log: SandboxLog = { warn: (fields, message) => say(`${message}: ${JSON.stringify(fields)}`) };
   const made = new Map<number, SnapshotOf>();
-  const opened: Sandboxes[] = [];
+  const opened: DockerSandboxes[] = [];
 
   const containers = async () => {
     const filters = { label: [`${labels.instance}=${instance}`] };
     return (await engine.requests.listContainers({ all: true, filters })).map(({ Id }) => Id);
   };
   return {
-    ...{ home, engine, instance, worker: 'bench', user: sandboxUser(), config, signal, workspacesDir, say },
+    ...{
+      home,
+      engine,
+      instance,
+      worker: 'bench',
+      user: sandboxUser(),
+      config,
+      signal,
+      workspacesDir,
+      say,
+      log,
+    },
     sandboxes(change = {}) {
       const sandboxes = createSandboxes({
         ...{ dockerHost: process.env['DOCKER_HOST'], instance, worker: 'bench', workspacesDir },
         config: { ...config, ...change },
-        log: { warn: (fields, message) => say(`${message}: ${JSON.stringify(fields)}`) },
+        log,
       });
       opened.push(sandboxes);
       return sandboxes;
@@ -108,8 +123,8 @@ export async function openStage(options: {
 }
 
 /** Workspaces as the stage's sandboxes have them, by themselves. */
-export function createStageWorkspaces({ workspacesDir, worker, user }: Stage): Workspaces {
-  return createCopiedWorkspaces(workspacesDir, worker, user);
+export function createStageWorkspaces(stage: Stage): Workspaces {
+  return createWorkspaces({ ...stage, root: stage.workspacesDir });
 }
 
 /** A directory that a container may have for a workspace, with nothing in it. */

@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { cpuTime } from '../../../src/sandbox/cpu-time.ts';
 import type { Sandboxes } from '../../../src/sandbox/port.ts';
 import { until } from '../../support/app/until.ts';
 import { coldRun } from './by-engine.ts';
@@ -18,57 +16,36 @@ export async function measureWarm(stage: Stage) {
   const unpooled = stage.sandboxes({ pool: { ...stage.config.pool, max: 0 } });
   stage.say(`${rounds} sandboxes are started ahead`);
   pooled.prewarm({ snapshot }, rounds);
-  const ahead = await untilReady(stage, rounds);
+  const { signal } = stage;
+  await until('the pool is full', () => pooled.figures.started >= rounds, { limitMs: 120_000, signal });
 
   const times = { coldRun: [] as number[], coldSandbox: [] as number[], warm: [] as number[] };
   for (let round = 0; round < rounds; round += 1) {
-    stage.signal.throwIfAborted();
+    signal.throwIfAborted();
     times.coldRun.push(await coldRun(stage, command));
-    times.warm.push(await useOne(stage, pooled, snapshot, ahead));
-    times.coldSandbox.push(await useOne(stage, unpooled, snapshot, null));
+    times.warm.push(await useOne(stage, pooled, snapshot));
+    times.coldSandbox.push(await useOne(stage, unpooled, snapshot));
   }
+  const { ready } = pooled.figures;
+  if (ready !== rounds) throw new Error(`of ${rounds} sandboxes ${ready} came from the pool`);
   await pooled.close();
   stage.say(`${many} cold sandboxes at once`);
   const manyMs = await timed(() =>
-    Promise.all(Array.from({ length: many }, () => useOne(stage, unpooled, snapshot, null))),
+    Promise.all(Array.from({ length: many }, () => useOne(stage, unpooled, snapshot))),
   );
   return warmFigures({ ...times, many: { count: many, ms: manyMs } });
 }
 
 /** Milliseconds from asking for one to the end of its first command; closing it is not counted. */
-async function useOne(
-  { signal, request }: Stage,
-  sandboxes: Sandboxes,
-  snapshot: string,
-  ahead: ReadonlySet<string> | null,
-): Promise<number> {
+async function useOne({ signal, request }: Stage, sandboxes: Sandboxes, snapshot: string): Promise<number> {
   const begin = performance.now();
   const sandbox = await sandboxes.acquire(request(snapshot), signal);
   try {
     const { exitCode } = await sandbox.run(command, { signal, wallMs: 10_000 });
     const ms = performance.now() - begin;
     if (exitCode !== 0) throw new Error(`the first command ended with ${String(exitCode)}`);
-    if (ahead !== null && !ahead.has(sandbox.containerId)) throw new Error('the pool gave none of its own');
     return ms;
   } finally {
     await sandbox.close();
   }
-}
-
-/** Ids of the containers, once there are that many and they have nothing to do any more: their tool servers wait. */
-async function untilReady(stage: Stage, count: number): Promise<ReadonlySet<string>> {
-  const { engine, signal } = stage;
-  const used = async (ids: readonly string[]) =>
-    (await Promise.all(ids.map((id) => cpuTime(engine.requests, id)))).join();
-  return await until(
-    `${count} sandboxes wait`,
-    async () => {
-      const ids = await stage.containers();
-      if (ids.length < count) return null;
-      const before = await used(ids);
-      await delay(300, undefined, { signal });
-      return before === (await used(ids)) ? new Set(ids) : null;
-    },
-    { limitMs: 120_000, everyMs: 200, signal },
-  );
 }

@@ -59,9 +59,7 @@ function openers(stage: Stage) {
     },
   };
   const opener = (workspaces: Workspaces) => {
-    const { engine, config, instance, worker, user, say } = stage;
-    const log = { warn: (fields: object, message: string) => say(`${message}: ${JSON.stringify(fields)}`) };
-    return createSandboxOpener({ engine, config, instance, worker, user, workspaces, log });
+    return createSandboxOpener({ ...stage, workspaces });
   };
   const over = opener(watched);
   const nothing = opener(emptyWorkspaces(stage, real));
@@ -106,7 +104,11 @@ function emptyWorkspaces({ workspacesDir, worker, user }: Stage, real: Workspace
       await chown(dir, user.uid, user.gid);
       const refuse = async () =>
         await Promise.reject(new Error('an empty workspace is for nothing but to be there'));
-      return { id, mount: { dir }, harvest: refuse, remove: () => removeTree(dir) };
+      return {
+        ...{ id, mount: { kind: 'bind', dir } as const },
+        use: async () => ({ bytes: 0, entries: 0 }),
+        ...{ harvest: refuse, keep: refuse, remove: () => removeTree(dir) },
+      };
     },
   };
 }
