@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { createChannels } from '../../sandbox/channels.ts';
-import { maxEgressConnections } from '../../sandbox/egress-place.ts';
+import { type EgressTransport, maxEgressConnections } from '../../sandbox/egress-place.ts';
 import {
   createFrameDecoder,
   encodeChannelFrame,
@@ -23,6 +23,8 @@ export class ToolError extends Error {
 export interface ToolClient {
   /** Resolves once the server has said hello in our version; rejects when it says anything else, or dies. */
   readonly ready: Promise<void>;
+  /** How the sandbox's connections get out, as the server says; null: they do not. */
+  readonly egress: () => EgressTransport | null;
   /** Resolves with the reason once the conversation is over. */
   readonly over: Promise<Error>;
   /**
@@ -69,6 +71,7 @@ export function createToolClient(
   ready.promise.catch(() => {});
   const ended = Promise.withResolvers<Error>();
   let greeted = false;
+  let transport: EgressTransport | null = null;
   let nextId = 1;
   let over: Error | null = null;
 
@@ -102,6 +105,7 @@ export function createToolClient(
       if (egress !== null && (hello.egress ?? null) === null)
         throw new Error('the tool server offers no way out');
       greeted = true;
+      transport = hello.egress ?? null;
       ready.resolve();
       return;
     }
@@ -182,5 +186,5 @@ export function createToolClient(
     });
   }
 
-  return { ready: ready.promise, over: ended.promise, call, end };
+  return { ready: ready.promise, egress: () => transport, over: ended.promise, call, end };
 }
