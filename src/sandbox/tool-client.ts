@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { createChannels } from '../../sandbox/channels.ts';
 import { type EgressTransport, maxEgressConnections } from '../../sandbox/egress-place.ts';
 import {
@@ -49,22 +49,15 @@ interface Pending {
 /** Bytes that may wait for a server that does not read. Requests are large at times, and the channels' windows are in it. */
 const maxUnread = 64 * 1024 * 1024;
 
-/** What the server's connections to the outside are given to. */
-export interface ToolClientEgress {
-  readonly accept: (channel: Duplex) => void;
-  /** Bytes written and not yet taken by the other side. */
-  readonly unread: () => number;
-}
-
 /**
- * `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. Without `egress` the
- * server may open no channel.
+ * `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. `accept` is given the
+ * channels that the server opens; without it, it may open none.
  */
 export function createToolClient(
-  input: NodeJS.WritableStream,
+  input: Writable,
   output: AsyncIterable<Buffer>,
   whyOver: (what: string) => Promise<Error>,
-  egress: ToolClientEgress | null = null,
+  accept: ((channel: Duplex) => void) | null = null,
 ): ToolClient {
   const pending = new Map<number, Pending>();
   const ready = Promise.withResolvers<void>();
@@ -88,12 +81,12 @@ export function createToolClient(
   function sendOfChannel(frame: Buffer): void {
     if (over !== null) return;
     input.write(encodeChannelFrame(frame));
-    if (egress !== null && egress.unread() > maxUnread)
+    if (input.writableLength > maxUnread)
       end(new PatchfleetError('sandbox_died', 'the tool server does not read what it is sent'));
   }
   const channels = createChannels(
     sendOfChannel,
-    egress === null ? null : { limit: maxEgressConnections, take: egress.accept },
+    accept === null ? null : { limit: maxEgressConnections, take: accept },
   );
 
   function receive(message: unknown): void {
@@ -102,7 +95,7 @@ export function createToolClient(
       if (hello.protocol !== protocolVersion) {
         throw new Error(`the tool server speaks version ${hello.protocol}, not ${protocolVersion}`);
       }
-      if (egress !== null && (hello.egress ?? null) === null)
+      if (accept !== null && (hello.egress ?? null) === null)
         throw new Error('the tool server offers no way out');
       greeted = true;
       transport = hello.egress ?? null;
