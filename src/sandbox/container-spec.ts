@@ -2,7 +2,7 @@ import type { ContainerCreateOptions, MountSettings } from 'dockerode';
 import { egressArgument, egressDirectory, proxyVariables } from '../../sandbox/egress-place.ts';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import type { SandboxKind } from './port.ts';
-import { runtimeOf } from './runtime.ts';
+import { ownThreads, runtimeOf } from './runtime.ts';
 import { seccompProfile } from './seccomp.ts';
 import type { WorkspaceMount } from './workspaces.ts';
 
@@ -99,7 +99,7 @@ export function containerSpec(
       MemorySwap: memory,
       MemorySwappiness: 0,
       NanoCpus: Math.round(config.cpus * 1e9),
-      PidsLimit: config.pids,
+      PidsLimit: config.pids + ownThreads(runtimeOf(config)),
       Ulimits: ulimits({
         nofile: 4096,
         core: 0,

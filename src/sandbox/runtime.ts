@@ -4,7 +4,7 @@ import { PatchfleetError } from '../domain/failure.ts';
 
 /** What runs containers: the engine's default, or one that the operator chose. */
 
-type RuntimeChoice = Pick<SandboxConfig, 'isolation' | 'runtime'>;
+export type RuntimeChoice = Pick<SandboxConfig, 'isolation' | 'runtime'>;
 
 /** gVisor: a kernel of its own for each sandbox, in user space. */
 const strictRuntime = 'runsc';
@@ -16,6 +16,11 @@ const sharesKernel = (name: string) =>
 /** Name of the runtime for `HostConfig.Runtime`; null: the engine's default. */
 export function runtimeOf({ isolation, runtime }: RuntimeChoice): string | null {
   return runtime ?? (isolation === 'strict' ? strictRuntime : null);
+}
+
+/** Threads that a runtime needs beside the processes of its container, within the same bound: gVisor's kernel does. */
+export function ownThreads(runtime: string | null): number {
+  return runtime?.startsWith(strictRuntime) ? 96 : 0;
 }
 
 /** What is wrong with the choice on an engine that offers these runtimes, with its remedy; null: nothing. */
@@ -40,7 +45,10 @@ export function runtimeProblem(choice: RuntimeChoice, offered: readonly string[]
  * Asks the engine what it offers, where the operator chose a runtime; see {@link runtimeProblem}. Rejects when the
  * engine does not answer.
  */
-export async function findRuntimeProblem(docker: Docker, choice: RuntimeChoice): Promise<string | null> {
+export async function findRuntimeProblem(
+  docker: Pick<Docker, 'info'>,
+  choice: RuntimeChoice,
+): Promise<string | null> {
   if (runtimeOf(choice) === null) return null;
   const { Runtimes: offered } = (await docker.info()) as { Runtimes?: Readonly<Record<string, unknown>> };
   return runtimeProblem(choice, Object.keys(offered ?? {}));

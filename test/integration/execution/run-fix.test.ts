@@ -55,7 +55,7 @@ beforeEach(() => {
   red.clear();
 });
 
-const limits = decideLimits(limitsSchema.parse({}));
+const limits = decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 });
 const advance = (taskId: string) =>
   store.graphs.advance(taskId, { parallel: () => 10, decide: (state, now) => decide(state, limits, now) });
 
@@ -65,7 +65,7 @@ function performer() {
     acquire: (request) => createLocalSandbox({ snapshotDir: request.snapshot }),
     reap: () => Promise.reject(new Error('not asked for')),
     imageId: async () => 'none',
-    check: async () => [],
+    check: async () => ({ problems: [], notes: [] }),
     prewarm: () => {},
     close: async () => {},
   };

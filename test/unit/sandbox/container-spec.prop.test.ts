@@ -43,7 +43,7 @@ const identity = fc.record({
   instance: word,
   worker: word,
   name: word,
-  workspace: fc.record({ kind: fc.constant('bind' as const), dir: word.map((name) => `/data/${name}`) }),
+  workspace: word.map((name) => ({ kind: 'bind' as const, dir: `/data/${name}` })),
   user: fc.record({ uid: whole(1, 1 << 30), gid: whole(1, 1 << 30) }),
 });
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { runtimeOf, runtimeProblem } from '../../../src/sandbox/runtime.ts';
+import { ownThreads, runtimeOf, runtimeProblem } from '../../../src/sandbox/runtime.ts';
 
 const standard = { isolation: 'standard', runtime: null } as const;
 const strict = { isolation: 'strict', runtime: null } as const;
@@ -37,4 +37,10 @@ it('refuses strict isolation by a runtime that shares the kernel of the host', (
     expect(runtimeProblem({ ...strict, runtime }, [runtime])).toContain(
       'which shares the kernel of the host',
     );
+});
+
+it('gVisor has room for its own threads, by whatever name it is offered', () => {
+  expect([ownThreads(null), ownThreads('runc'), ownThreads('runsc'), ownThreads('runsc-kvm')]).toEqual([
+    0, 0, 96, 96,
+  ]);
 });
