@@ -46,6 +46,8 @@ interface Pending {
   settle(outcome: { result: unknown } | { error: Error }): void;
 }
 
+/** Channels open at once. The server keeps to fewer connections; those that end here a moment later are no offence. */
+const maxChannels = 4 * maxEgressConnections;
 /** Bytes that may wait for a server that does not read. Requests are large at times, and the channels' windows are in it. */
 const maxUnread = 64 * 1024 * 1024;
 
@@ -86,7 +88,7 @@ export function createToolClient(
   }
   const channels = createChannels(
     sendOfChannel,
-    accept === null ? null : { limit: maxEgressConnections, take: accept },
+    accept === null ? null : { limit: maxChannels, take: accept },
   );
 
   function receive(message: unknown): void {
