@@ -1,6 +1,10 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createWorkspaces } from '../../../src/sandbox/create-workspaces.ts';
@@ -8,13 +12,17 @@ import { connectEngine } from '../../../src/sandbox/docker-host.ts';
 import { createEgress, type OpenEgress } from '../../../src/sandbox/open-egress.ts';
 import { createSandboxOpener } from '../../../src/sandbox/open-sandbox.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
-import { createSetting, never, type Setting } from './docker-setting.ts';
+import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 
 let requests = 0;
 const server = createServer((_, response) => {
   requests += 1;
   response.end('reached');
 });
+const portOf = () => {
+  const address = server.address();
+  return address !== null && typeof address === 'object' ? address.port : 0;
+};
 let setting: Setting;
 beforeAll(async () => {
   server.listen(0, '127.0.0.1');
@@ -87,3 +95,28 @@ it.each(['socket', 'stream'] as const)(
   },
   60_000,
 );
+
+it('nothing gets out once the worker is killed, and its socket is reaped by another', async () => {
+  const program = fileURLToPath(new URL('egress-worker.ts', import.meta.url));
+  const snapshot = setting.snapshot({ 'a.txt': 'a' });
+  const worker = spawn(
+    process.execPath,
+    [program, setting.instance, setting.workspacesDir, snapshot, String(portOf())],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const [containerId] = (await once(createInterface({ input: worker.stdout }), 'line')) as [string];
+  const before = requests;
+  await expect.poll(() => requests, { timeout: 30_000 }).toBeGreaterThan(before + 2);
+  const sockets = join(dirname(setting.workspacesDir), 'egress');
+  expect(readdirSync(sockets)).toEqual([expect.stringMatching(/^killed@/)]);
+  worker.kill('SIGKILL');
+  await once(worker, 'exit');
+  server.closeAllConnections();
+  const after = requests;
+  const state = () => docker('inspect', '--format', '{{.State.Running}}', containerId);
+  await expect.poll(state, { timeout: 30_000, interval: 200 }).toBe('false');
+  expect(requests).toBe(after);
+  await setting.sandboxes.reap(async () => false);
+  expect(existsSync(sockets) ? readdirSync(sockets) : []).toEqual([]);
+  expect(setting.containers()).toEqual([]);
+}, 60_000);
