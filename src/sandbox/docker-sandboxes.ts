@@ -67,7 +67,10 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         return sandbox.handOver(wallMs, { taskId: task, attemptId: attempt });
       } catch (thrown) {
         signal.throwIfAborted();
-        throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+        const known = thrown instanceof PatchfleetError ? thrown : null;
+        if (known?.code === 'sandbox_unavailable') throw known;
+        const problem = known?.detail ?? engineProblem(thrown);
+        throw new PatchfleetError('sandbox_unavailable', problem, { cause: thrown });
       }
     },
     prewarm: pool.prewarm,
