@@ -84,16 +84,16 @@ function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set
 /**
  * Kills everything a run started that can be told to be its own, and where this process is `alone` in its PID
  * namespace, save for init, also what neither a live run nor this process accounts for: what emptied its environment
- * and left both its session and its parent.
+ * and left both its session and its parent. Gives the ids of what was killed, which may take a moment to be gone.
  */
 export function killRun(
   root: number,
   run: string,
   place: { readonly alone: boolean; readonly live: Runs },
-): void {
+): ReadonlySet<number> {
   const own = (all: readonly ProcessSeen[]) => membersOf(all, new Map([[run, root]]));
-  if (!place.alone) return killUntilNone(own);
-  killUntilNone((all) => own(all).union(straysOf(all, place.live)), signalAll);
+  if (!place.alone) return killInMotion(own);
+  return killHeldStill((all) => own(all).union(straysOf(all, place.live)));
 }
 
 function straysOf(all: readonly ProcessSeen[], live: Runs): Set<number> {
@@ -104,38 +104,69 @@ function straysOf(all: readonly ProcessSeen[], live: Runs): Set<number> {
 
 /** Kills everything but init and this process. Only for a process that is alone in its PID namespace, save for init. */
 export function killAll(): void {
-  killUntilNone((all) => new Set(all.map(({ pid }) => pid)), signalAll);
+  killHeldStill((all) => new Set(all.map(({ pid }) => pid)));
 }
 
-/** Looks with nothing held still, before everything is. */
-const looksInMotion = 3;
-
-/**
- * Looks again until a steady look finds nothing, for a process may fork between the look and the kill. What forks
- * faster than that (a fork bomb begins as many anew as are killed) is held still first, with everything else, by
- * `stopAll`: what is stopped does not fork. It starts no process itself, so it works where none can be started.
- */
-function killUntilNone(
-  choose: (all: readonly ProcessSeen[]) => ReadonlySet<number>,
-  stopAll: ((signal: 'SIGSTOP' | 'SIGCONT') => void) | null = null,
-): void {
-  const dead = new Set<number>();
-  let stopped = false;
-  // Bounded, for a killed process may take its time, and live runs may never be steady.
-  for (let round = 0; round < 200; round += 1) {
-    if (round === looksInMotion && stopAll !== null) {
-      stopAll('SIGSTOP');
-      stopped = true;
+/** Whether none of the processes runs any more. */
+export function areGone(pids: ReadonlySet<number>): boolean {
+  return [...pids].every((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+    } catch {
+      return true;
     }
+  });
+}
+
+type Choose = (all: readonly ProcessSeen[]) => ReadonlySet<number>;
+
+/** Looks again until a steady look finds nothing, for a process may fork between the look and the kill. */
+function killInMotion(choose: Choose): ReadonlySet<number> {
+  const dead = new Set<number>();
+  const killed = new Set<number>();
+  // Bounded, for a killed process may take its time.
+  for (let round = 0; round < 200; round += 1) {
     const { seen, steady } = look(dead);
     const found = choose(seen);
     if (found.size === 0 && steady) break;
-    for (const pid of found) signal(pid, 'SIGKILL');
+    kill(found, killed);
   }
-  if (stopped) stopAll?.('SIGCONT');
+  return killed;
 }
 
-/** All processes of the namespace but init and this one, in one step: no fork comes in between. */
+/**
+ * Where the first looks find something, all processes of the namespace are held still, in one step of the kernel: what
+ * is stopped does not fork (a bomb begins as many anew as are killed one by one) and leaves the CPU to us. What is then
+ * killed cannot even run again. Starts no process, so it works where none can be started.
+ */
+function killHeldStill(choose: Choose): ReadonlySet<number> {
+  const dead = new Set<number>();
+  const killed = new Set<number>();
+  // Live runs may never be steady, hence the bound.
+  for (let round = 0; round < 20; round += 1) {
+    const { seen, steady } = look(dead);
+    if (choose(seen).size > 0) break;
+    if (steady) return killed;
+  }
+  signalAll('SIGSTOP');
+  for (let round = 0; round < 20; round += 1) {
+    const found = choose(look(dead).seen);
+    if (found.isSubsetOf(killed)) break;
+    kill(found, killed);
+  }
+  signalAll('SIGCONT');
+  return killed;
+}
+
+function kill(found: ReadonlySet<number>, killed: Set<number>): void {
+  for (const pid of found) {
+    signal(pid, 'SIGKILL');
+    killed.add(pid);
+  }
+}
+
+/** To all processes of the namespace but init and this one. */
 function signalAll(name: 'SIGSTOP' | 'SIGCONT'): void {
   // As root it might be a whole machine: no sandbox is.
   if (process.getuid?.() !== 0) signal(-1, name);

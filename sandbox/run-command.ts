@@ -2,19 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createHeadTail } from './head-tail.ts';
-import { killRun, runMarker } from './process-tree.ts';
+import { areGone, killRun, runMarker } from './process-tree.ts';
 import { greatestMaxBuffer, type RunRequest } from './protocol.ts';
 import { type MemoryUse, watchMemory } from './watch-memory.ts';
 import { pathError, workspacePath } from './workspace-path.ts';
 
 /** After the program ended, its pipes get this long to run dry before what holds them open is killed. */
 const drainMs = 500;
+/** What was killed may take so long to be gone: it has memory and a place among the processes until then. */
+const goneMs = 3000;
 
 /**
  * What a run is behind the tool server in the turn for the CPU: else a hundred busy processes leave it a hundredth,
  * and no question is answered in time. Only within the container; to the rest of the machine it makes no difference.
  */
-const niceness = 10;
+const niceness = 19;
 const nice = ['/usr/bin/nice', '/bin/nice'].find((path) => existsSync(path));
 
 /** Runs that have not ended, by id, with the process each began with. */
@@ -76,9 +78,10 @@ export async function runCommand(
   if (root === undefined) return outcome('the program has no process id');
 
   live.set(run, root);
+  let killed: ReadonlySet<number> = new Set();
   const kill = () => {
     live.delete(run);
-    killRun(root, run, { alone: place.alone, live });
+    killed = killed.union(killRun(root, run, { alone: place.alone, live }));
   };
   const overdue = () => {
     timedOut = true;
@@ -118,6 +121,8 @@ export async function runCommand(
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
+  for (const limit = performance.now() + goneMs; !areGone(killed) && performance.now() < limit; )
+    await new Promise((resolve) => setTimeout(resolve, 10));
   const result = outcome(null);
   const unstarted = whyNotStarted(result, request.argv[0] ?? '');
   return unstarted === null ? result : { ...result, exitCode: null, stderr: '', spawnError: unstarted };

@@ -144,7 +144,8 @@ export async function compose(
     ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
   });
   const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
-  const common = { store, queue, limits, log };
+  const { memory_mib: baseMib, memory_ceiling_mib: ceilingMib } = operator.sandbox;
+  const common = { store, queue, limits, memory: { baseMib, ceilingMib }, log };
   const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const admit = joinAdmissions(admission.admit);
   const lightLane = createLightLane({ store, queue, publisher, admit, log });

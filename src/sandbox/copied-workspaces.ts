@@ -10,7 +10,7 @@ import type { MakerPlace, WorkspaceMaker } from './overlay-workspaces.ts';
 import { removeTree } from './remove-tree.ts';
 import { workspaceId } from './workspaces.ts';
 
-/** Workspaces as plain copies, for where no overlay can be had: of the prepared directory, else of the snapshot. */
+/** Workspaces as plain copies, for where no overlay can be had. */
 export function createCopiedWorkspaces({ root, worker, user }: MakerPlace): WorkspaceMaker {
   return {
     async create({ snapshot, prepared }, signal) {
@@ -18,11 +18,12 @@ export function createCopiedWorkspaces({ root, worker, user }: MakerPlace): Work
       const id = workspaceId(worker, randomBytes(8).toString('hex'));
       const dir = join(root, id);
       const options = { ...hostCommand, cancelSignal: signal } as const;
-      const source = prepared ?? snapshot;
       try {
-        await execa('cp', ['-a', '--reflink=auto', '--no-target-directory', '--', source, dir], options);
-        // -R follows no symlink; -h changes links themselves.
-        await execa('chmod', ['-R', '--', 'u+w', dir], options);
+        for (const source of prepared ? [snapshot, prepared] : [snapshot]) {
+          await execa('cp', ['-a', '--reflink=auto', '--no-target-directory', '--', source, dir], options);
+          // -R follows no symlink; -h changes links themselves.
+          await execa('chmod', ['-R', '--', 'u+w', dir], options);
+        }
         if (process.getuid?.() === 0)
           await execa('chown', ['-R', '-h', '--', `${user.uid}:${user.gid}`, dir], options);
         const atFirst = await diskUse(dir, signal);

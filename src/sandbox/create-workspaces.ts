@@ -105,6 +105,7 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
 
   return {
     mode,
+    room: async () => await roomOf(await canonical()),
     async create(base, signal) {
       const root = await canonical();
       const full = tooFull(await roomOf(root));

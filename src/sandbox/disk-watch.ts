@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { boundReached, type FileSystemRoom, nextLook, runsFull } from './disk-bounds.ts';
 import type { DiskUse } from './disk-use.ts';
@@ -24,21 +25,31 @@ interface Entry {
   end(detail: string): void;
 }
 
+/** What an attempt may write. */
+export const diskLimits = ({ workspace_mib, workspace_files }: SandboxConfig): DiskUse => ({
+  bytes: workspace_mib * 1024 * 1024,
+  entries: workspace_files,
+});
+
 /** Room on the file system of a directory. */
 export async function roomOf(directory: string): Promise<FileSystemRoom> {
   const { bsize, blocks, bavail } = await statfs(directory);
   return { size: bsize * blocks, free: bsize * bavail };
 }
 
-/** Watches over what the attempts of this process write below `root`. */
-export function createDiskWatch(root: string, limits: DiskUse, log: SandboxLog): DiskWatch {
+/** Watches over what the attempts of this process write. `room`: on the file system of their workspaces. */
+export function createDiskWatch(
+  room: () => Promise<FileSystemRoom>,
+  limits: DiskUse,
+  log: SandboxLog,
+): DiskWatch {
   const watched = new Set<Entry>();
   /** Ended for the sake of the others, and not gone yet. */
   const ending = new Set<Entry>();
 
   /** What nobody can see (a file that was unlinked and is still open) fills the disk as well: one at a time goes. */
   async function guard(): Promise<void> {
-    if (ending.size > 0 || !runsFull(await roomOf(root))) return;
+    if (ending.size > 0 || !runsFull(await room())) return;
     const [largest] = [...watched].sort((a, b) => b.use.bytes - a.use.bytes);
     if (largest === undefined || ending.size > 0) return;
     ending.add(largest);

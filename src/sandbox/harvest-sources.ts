@@ -1,15 +1,17 @@
+import type { BigIntStats } from 'node:fs';
+import { posix } from 'node:path';
 import {
   eachOf,
   inside,
   keyOf,
-  lookAt,
+  type Named,
   namesIn,
   readDirectory,
   rootPath,
   type Seen,
   TooMany,
 } from './harvest-directory.ts';
-import { isWhiteout, type Layer, namesThrough, plainLayer } from './harvest-layers.ts';
+import { lookThrough, namesThrough } from './harvest-layers.ts';
 import { readOpaque } from './harvest-opaque.ts';
 
 /** Two ways of seeing what became of a workspace; the rules of what that means are harvest.ts's. */
@@ -18,33 +20,41 @@ export interface HarvestSource {
   readonly root: Buffer;
   readonly snapshot: Buffer;
   /** What the workspace was when the agent got it, as layers. */
-  readonly lower: readonly Layer[];
+  readonly lower: readonly Buffer[];
   /**
    * All in a directory that may be other than it was (of what is there unchanged, some or all), and the names that are
    * gone. `lower`: the layers that show in it. Throws {@link TooMany} when more than `left` were made.
    */
   list(
     path: Buffer,
-    lower: readonly Layer[],
+    lower: readonly Buffer[],
     left: number,
   ): Promise<{ readonly now: readonly Seen[]; readonly gone: readonly Buffer[] }>;
 }
 
-export interface HarvestPlaces {
-  readonly workspace: string;
+interface LowerPlaces {
   readonly snapshot: string;
-  /** The whole tree that the workspace was a copy of, where that is not the snapshot. */
+  /** What lies over the snapshot, if anything does. */
   readonly prepared?: string | null | undefined;
+}
+export interface HarvestPlaces extends LowerPlaces {
+  readonly workspace: string;
+}
+export interface UpperPlaces extends LowerPlaces {
+  readonly upper: string;
+}
+
+function lowerOf({ snapshot, prepared }: LowerPlaces) {
+  const base = Buffer.from(snapshot);
+  return { snapshot: base, lower: prepared ? [Buffer.from(prepared), base] : [base] };
 }
 
 /** A copy holds everything, changed or not. */
-export function copySource({ workspace, snapshot, prepared }: HarvestPlaces): HarvestSource {
-  const root = Buffer.from(workspace);
-  const base = Buffer.from(snapshot);
+export function copySource(places: HarvestPlaces): HarvestSource {
+  const root = Buffer.from(places.workspace);
   return {
     root,
-    snapshot: base,
-    lower: [plainLayer(prepared ? Buffer.from(prepared) : base)],
+    ...lowerOf(places),
     async list(path, lower, left) {
       const before = await namesThrough(lower, path);
       const now = await readDirectory(root, path, left + before.length);
@@ -53,96 +63,81 @@ export function copySource({ workspace, snapshot, prepared }: HarvestPlaces): Ha
   };
 }
 
-export interface UpperPlaces {
-  readonly upper: string;
-  readonly snapshot: string;
-  /** A layer between both: the upper directory of another overlay. */
-  readonly prepared?: string | null | undefined;
-}
-
 /** The upper directory of an overlay holds what was touched, so that the rest need not be looked at. */
 export function upperSource(places: UpperPlaces, limit: number, signal: AbortSignal): HarvestSource {
   const root = Buffer.from(places.upper);
-  const snapshot = Buffer.from(places.snapshot);
-  const prepared = places.prepared ? Buffer.from(places.prepared) : null;
-  const roots = prepared === null ? [snapshot] : [prepared, snapshot];
-
+  const all = lowerOf(places);
   /** Read when first asked for; most agents touch a few directories. */
-  let both: Promise<Map<string, BothSides>> | null = null;
-  const opaqueIn = (layer: Buffer, isAsked: (sides: readonly Buffer[]) => boolean) => {
-    let opaque: Promise<ReadonlySet<string>> | null = null;
-    return async (path: Buffer) => {
-      both ??= onBothSides(root, roots, limit, signal);
-      opaque ??= both.then((all) => {
-        const asked = [...all.values()].filter(({ sides }) => isAsked(sides));
-        return readOpaque(
-          layer,
-          asked.map((one) => one.path),
-          signal,
-        );
-      });
-      return (await opaque).has(keyOf(path));
-    };
+  let opaque: Promise<ReadonlySet<string>> | null = null;
+  const isOpaque = async (path: Buffer) => {
+    opaque ??= onBothSides(root, all.lower, limit, signal).then(async (both) =>
+      withInner(both, await readOpaque(root, both, signal)),
+    );
+    return (await opaque).has(keyOf(path));
   };
-  const isOpaque = opaqueIn(root, () => true);
-  const base = plainLayer(snapshot);
   return {
     root,
-    snapshot,
-    lower:
-      prepared === null
-        ? [base]
-        : [{ root: prepared, isOpaque: opaqueIn(prepared, (sides) => sides.length === 2) }, base],
+    ...all,
     async list(path, lower, left) {
-      const all = await readDirectory(root, path, left).catch(async (thrown: unknown) => {
-        if (!(thrown instanceof TooMany)) throw thrown;
-        // What was there already does not count.
-        const before = await namesThrough(lower, path);
-        return await readDirectory(root, path, left + before.length);
-      });
-      const now = all.filter(({ stats }) => !isWhiteout(stats));
-      const gone = all.filter(({ stats }) => isWhiteout(stats)).map(({ name }) => name);
+      const found = await withoutWhatWas(path, lower, left, (most) => readDirectory(root, path, most));
+      const now = found.filter(({ stats }) => !isWhiteout(stats));
+      const gone = found.filter(({ stats }) => isWhiteout(stats)).map(({ name }) => name);
+      // The root cannot be replaced.
       if (path.length === 0 || lower.length === 0 || !(await isOpaque(path))) return { now, gone };
       return { now, gone: without(await namesThrough(lower, path), now) };
     },
   };
 }
 
-interface BothSides {
-  readonly path: Buffer;
-  /** Those of the lower directories that have a directory there, too. */
-  readonly sides: readonly Buffer[];
+/** How an upper directory says that what lies below by this name is gone. */
+const isWhiteout = (stats: BigIntStats): boolean => stats.isCharacterDevice() && stats.rdev === 0n;
+
+/** Reads no more than `left`, and what was there already, which is counted only where it matters. */
+async function withoutWhatWas<T>(
+  path: Buffer,
+  lower: readonly Buffer[],
+  left: number,
+  read: (most: number) => Promise<T>,
+): Promise<T> {
+  try {
+    return await read(left);
+  } catch (thrown) {
+    if (!(thrown instanceof TooMany)) throw thrown;
+    return await read(left + (await namesThrough(lower, path)).length);
+  }
 }
 
-/** The directories of an upper directory that lie over others. */
+/** Directories in one that hides what lies below it hide it, too, and need no mark for that. */
+function withInner(paths: readonly Buffer[], marked: ReadonlySet<string>): ReadonlySet<string> {
+  const hiding = new Set<string>();
+  // Parents come first.
+  for (const key of paths.map(keyOf)) {
+    if (marked.has(key) || hiding.has(posix.dirname(key))) hiding.add(key);
+  }
+  return hiding;
+}
+
+/** The directories of an upper directory that lie over others, parents first; those lie over others, too. */
 async function onBothSides(
   root: Buffer,
-  roots: readonly Buffer[],
+  layers: readonly Buffer[],
   limit: number,
   signal: AbortSignal,
-): Promise<Map<string, BothSides>> {
-  const found = new Map<string, BothSides>();
-  const visit = async (path: Buffer, sides: readonly Buffer[]): Promise<void> => {
+): Promise<Buffer[]> {
+  const found: Buffer[] = [];
+  const visit = async (path: Buffer, lower: readonly Buffer[]): Promise<void> => {
     signal.throwIfAborted();
-    const names = await namesIn(root, path, limit).catch(async (thrown: unknown) => {
-      if (!(thrown instanceof TooMany)) throw thrown;
-      const before = await eachOf(sides, (side) => namesIn(side, path));
-      return await namesIn(root, path, limit + before.flat().length);
-    });
-    const directories = names.filter((entry) => entry.isDirectory());
-    const pairs = await eachOf(directories, async ({ name }) => {
-      const there = await eachOf(sides, async (side) =>
-        (await lookAt(side, path, name))?.stats.isDirectory() === true ? [side] : [],
-      );
-      return { path: inside(path, name), sides: there.flat() };
-    });
-    for (const pair of pairs) {
-      if (pair.sides.length === 0) continue;
-      found.set(keyOf(pair.path), pair);
-      await visit(pair.path, pair.sides);
+    const names = await withoutWhatWas(path, lower, limit, (most) => namesIn(root, path, most));
+    const directories = names.filter((entry: Named) => entry.isDirectory());
+    const below = await eachOf(directories, ({ name }) => lookThrough(lower, path, name));
+    for (const [index, { name }] of directories.entries()) {
+      const within = below[index]?.within ?? [];
+      if (within.length === 0) continue;
+      found.push(inside(path, name));
+      await visit(inside(path, name), within);
     }
   };
-  await visit(rootPath, roots);
+  await visit(rootPath, layers);
   return found;
 }
 

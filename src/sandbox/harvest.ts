@@ -13,7 +13,7 @@ import {
   targetOf,
 } from './harvest-directory.ts';
 import { createIgnored } from './harvest-ignored.ts';
-import { type Layer, lookThrough, type Shown } from './harvest-layers.ts';
+import { lookThrough, type Shown } from './harvest-layers.ts';
 import { pathProblem, shownPath } from './harvest-names.ts';
 import {
   copySource,
@@ -63,7 +63,7 @@ interface Trio {
 interface Place {
   readonly path: Buffer;
   /** The layers of what the agent got that show here. */
-  readonly lower: readonly Layer[];
+  readonly lower: readonly Buffer[];
   /** Whether the snapshot has this directory. */
   readonly inSnapshot: boolean;
   readonly overSymlink: boolean;
@@ -78,8 +78,7 @@ const width = 16;
  * what is no regular file is never opened, and contents are compared, not times. New files that the snapshot's
  * own `.gitignore` files name are left out, as `git add` would. The `.git` at the root is not looked at.
  *
- * What a prepared layer did is not the agent's: what it made is left out with all below it, as if ignored, and what it
- * changed or removed counts only where the agent changed it again.
+ * What a prepared layer holds and the snapshot does not is left out with all below it, as if ignored, changed or not.
  */
 async function harvest(
   source: HarvestSource,
@@ -133,7 +132,7 @@ async function harvest(
 
   const compare = async ({ now, lower, before }: Trio, overSymlink: boolean): Promise<void> => {
     const { path, stats } = now;
-    if (lower !== undefined && lower !== before && (await isSame(now, lower, lower.layer.root))) return;
+    if (lower !== undefined && lower !== before && (await isSame(now, lower, lower.layer))) return;
     if (before?.stats.isDirectory() && !stats.isDirectory()) {
       if (await isEmpty(snapshot, path)) return refuse(path, 'submodule', 'lies where a submodule belongs');
       await gone(before);
@@ -182,7 +181,7 @@ async function harvest(
     const { path, lower, inSnapshot, overSymlink } = place;
     const inBase = async (name: Buffer, shown: Shown | undefined): Promise<Seen | undefined> => {
       if (!inSnapshot) return undefined;
-      return shown?.layer.root === snapshot ? shown : await lookAt(snapshot, path, name);
+      return shown?.layer === snapshot ? shown : await lookAt(snapshot, path, name);
     };
     const listed = await source.list(path, lower, limits.entries - looked + 1);
     const trios = await eachOf(listed.now, async (now): Promise<Trio> => {

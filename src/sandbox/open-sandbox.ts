@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { containerSpec, type SandboxUser } from './container-spec.ts';
 import { cpuTime } from './cpu-time.ts';
+import { createDiskWatch, diskLimits } from './disk-watch.ts';
 import { type Engine, engineProblem } from './docker-host.ts';
 import type { Egress, OpenEgress } from './open-egress.ts';
 import type { Sandbox, SandboxKind, SandboxRequest } from './port.ts';
@@ -14,6 +15,9 @@ import { sandboxProblem } from './sandbox-problem.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
+
+/** How long the engine is asked to end a container that wrote too much, ms. */
+const stopLimitMs = 30_000;
 
 /** A container that runs over a workspace of its own, not yet given to anybody. */
 export interface OpenSandbox {
@@ -50,6 +54,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
 } {
   const { engine, config, instance, worker, user, workspaces, egress, log } = deps;
   const docker = engine.requests;
+  const diskWatch = createDiskWatch(workspaces.room, diskLimits(config), log);
   const requireRuntime = createRuntimeCheck(docker, config);
   const mine = new Set<string>();
   /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
@@ -121,6 +126,14 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
           },
           byEngine: (run) => runByEngine(engine, container.id, run),
           cpuMs: () => cpuTime(docker, container.id),
+          watchDisk: (onReached) =>
+            diskWatch.start(workspace, (error) => {
+              onReached(error);
+              // The tool server may not notice that it is alone: what writes must end now.
+              stopContainer(docker, name, AbortSignal.timeout(stopLimitMs)).catch((thrown: unknown) =>
+                log.warn({ container: name, problem: engineProblem(thrown) }, 'it may write on'),
+              );
+            }),
           discard: discardOnce,
         });
       },

@@ -46,6 +46,14 @@ export interface PoolPlan {
   readonly wakeAt: number | null;
 }
 
+const firstPauseMs = 1000;
+const longestPauseMs = 60_000;
+
+/** For how long nothing of a kind is started, ms, after so many failures before. */
+export function pauseAfter(failures: number): number {
+  return Math.min(firstPauseMs * 2 ** Math.min(failures, 10), longestPauseMs);
+}
+
 /**
  * What is wanted is started, the kind seen last first, as far as there is room. One that nobody took for the idle time
  * goes, down to the least number of the kind seen last. One more than is wanted of its kind is kept until then (a count

@@ -3,13 +3,9 @@ import type { Slots } from '../domain/slots.ts';
 import { engineProblem } from './docker-host.ts';
 import { kindKey } from './kind-key.ts';
 import type { OpenSandbox } from './open-sandbox.ts';
-import { planPool } from './pool-plan.ts';
+import { pauseAfter, planPool } from './pool-plan.ts';
 import type { SandboxKind } from './port.ts';
 import type { SandboxLog } from './sandbox-log.ts';
-
-/** After a start that failed nothing of its kind is started ahead for this long, doubling, ms. */
-const firstPauseMs = 1000;
-const longestPauseMs = 60_000;
 
 /** What a pool did so far, and has now. Read, not written, by others. */
 export interface PoolFigures {
@@ -94,7 +90,7 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
     if (kind.failures === 0) log.warn(fields, `${what}; attempts start their own`);
     // Those that fail together are one failure.
     if (now() < kind.notBefore) return;
-    kind.notBefore = now() + Math.min(firstPauseMs * 2 ** Math.min(kind.failures, 10), longestPauseMs);
+    kind.notBefore = now() + pauseAfter(kind.failures);
     kind.failures += 1;
   }
 

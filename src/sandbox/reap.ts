@@ -27,13 +27,10 @@ export async function reap(
 ): Promise<{ containers: number; workspaces: number }> {
   const { docker, instance, workspaces, egress, log } = from;
   // Listed before the containers: one that is made meanwhile is not in the list.
-  const found = await workspaces.all();
+  const found = await ask(workspaces.all());
   const sockets = await egress.all();
-  const containers = await docker
-    .listContainers({ all: true, filters: { label: [`${labels.instance}=${instance}`] } })
-    .catch((thrown: unknown) => {
-      throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
-    });
+  const filters = { label: [`${labels.instance}=${instance}`] };
+  const containers = await ask(docker.listContainers({ all: true, filters }));
   const answers = new Map<string, Promise<boolean>>();
   const alive = (worker: string) => {
     const answer = answers.get(worker) ?? isAlive(worker);
@@ -74,4 +71,12 @@ export async function reap(
     });
   }
   return removed;
+}
+
+async function ask<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+  }
 }

@@ -18,17 +18,18 @@ export async function sandboxProblem(
   const done = new AbortController();
   const late = delay(limitMs, 'it gave no answer in time', { signal: done.signal });
   late.catch(() => {});
-  const look = async () => {
+  const asEngineSays = async () => {
     const [{ State: state, Image: made }, { Id: now }] = await Promise.all([
       docker.getContainer(id).inspect(),
       docker.getImage(image).inspect(),
-      client.call({ op: 'list', path: '', limit: 1 }, done.signal, limitMs),
     ]);
-    if (!state.Running || state.Paused) return 'its container does not run';
-    return made === now ? null : 'its image was built anew';
+    if (!state.Running || state.Paused) throw new Error('its container does not run');
+    if (made !== now) throw new Error('its image was built anew');
   };
+  const asItSays = client.call({ op: 'list', path: '', limit: 1 }, done.signal, limitMs);
   try {
-    return await Promise.race([look().catch(engineProblem), late]);
+    const look = Promise.all([asEngineSays(), asItSays]).then(() => null, engineProblem);
+    return await Promise.race([look, late]);
   } finally {
     done.abort();
   }

@@ -1,4 +1,5 @@
 import { readdir } from 'node:fs/promises';
+import type { FileSystemRoom } from './disk-bounds.ts';
 import type { DiskUse } from './disk-use.ts';
 import type { HarvestEntry } from './port.ts';
 
@@ -24,8 +25,8 @@ export interface Workspace {
   /** What is not as the snapshot has it; see harvest.ts. Only after its container has ended. */
   harvest(signal: AbortSignal): Promise<HarvestEntry[]>;
   /**
-   * Moves what it holds to `dir`, which is not there yet, to be the prepared layer of others of the same mode: what was
-   * written where layers can be laid over each other, else everything. Only after its container has ended.
+   * Moves what it holds to `dir`, which is not there yet: the upper directory of an overlay, with the marks of what was
+   * removed, else everything. Only after its container has ended.
    */
   keep(dir: string): Promise<void>;
   /** Removes it, whatever is in it. Does not mind when it is gone. Only after its container has ended. */
@@ -35,7 +36,7 @@ export interface Workspace {
 /** What a workspace is made of. */
 export interface WorkspaceBase {
   readonly snapshot: string;
-  /** Made by {@link Workspace.keep} of a workspace over the same snapshot, in the same mode. */
+  /** A directory whose contents lie over the snapshot's; without marks of an overlay. */
   readonly prepared?: string | null;
 }
 
@@ -47,6 +48,8 @@ export interface Workspaces {
    * `sandbox_unavailable`.
    */
   create(base: WorkspaceBase, signal: AbortSignal): Promise<Workspace>;
+  /** What the file system of the workspaces has. */
+  room(): Promise<FileSystemRoom>;
   /** Every workspace there is, also those that other processes made, in whatever mode. */
   all(): Promise<{ id: string; worker: string }[]>;
   /** Removes one by its id, in whatever mode it was made. */

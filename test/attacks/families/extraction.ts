@@ -139,7 +139,8 @@ for path in ('.', 'dir', 'dir/file', 'meta', '../../src', '../../lib'):
     tries: 'to have one name taken for two, or for a command',
     plant: {
       python: python`
-for name in ('a\nsrc/b.ts', 'c\r\n.git/config', 'd\x1b]0;owned\x07', 'e\x7f'): open(name, 'w').write('x')`,
+os.makedirs('a\nsrc'); os.makedirs('c\r\n.git')
+for name in ('a\nsrc/b.ts', 'c\r\n.git/config', 'd\x1b]0;owned\x07', 'e\x7f', 'f\n'): open(name, 'w').write('x')`,
     },
   },
   {
@@ -165,7 +166,7 @@ for name in (b'bad\xff', b'\xc0\xae\xc0\xae', b'half\xe2\x80'): open(name, 'w').
     plant: {
       sh: `git init -q nested; cd nested; git config core.fsmonitor "touch $CANARY_FIRED/fsmonitor"
 git config filter.evil.clean "touch $CANARY_FIRED/clean"; git config filter.evil.smudge "touch $CANARY_FIRED/smudge"; git config core.sshCommand "touch $CANARY_FIRED/ssh"
-git config core.hooksPath .; printf '#!/bin/sh\\ntouch %s/hook\\n' "$CANARY_FIRED" > post-index-change; chmod +x post-index-change; echo '* filter=evil' > .gitattributes`,
+printf '#!/bin/sh\\ntouch %s/hook\\n' "$CANARY_FIRED" > .git/hooks/post-index-change; chmod +x .git/hooks/post-index-change; echo '* filter=evil' > .gitattributes`,
     },
     honest: { 'nested/.gitattributes': '* filter=evil\n' },
   },
@@ -253,6 +254,8 @@ open('end', 'w').write('x')`,
 ];
 
 interface Reading {
+  /** Why a trick could not be planted, by its name. */
+  readonly unplanted: ReadonlyMap<string, string>;
   readonly entries: readonly HarvestEntry[];
   /** What {@link readPatch} made of all of it: a patch, or none. */
   readonly patched: boolean;
@@ -265,11 +268,13 @@ async function readAll(stage: Stage): Promise<Reading> {
   const sandbox = await stage.fresh();
   const { canary } = stage;
   const env = { CANARY_FILE: canary.file, CANARY_FIRED: canary.fired, RUNTIME: stage.runtime };
+  const unplanted = new Map<string, string>();
   for (const { name, plant } of tricks) {
     const dir = `x/${slug(name)}`;
     await runScript(sandbox, { sh: `mkdir -p ${dir}` });
     const outcome = await runScript(sandbox, within(dir, plant), { env });
     if ('died' in outcome) throw new Error(`the sandbox ended at "${name}": ${outcome.died}`);
+    if (outcome.ran.exitCode !== 0) unplanted.set(name, outcome.ran.stderr.trim().slice(-200));
   }
   const signal = AbortSignal.timeout(readMs);
   const entries = await sandbox.harvest(signal);
@@ -280,7 +285,7 @@ async function readAll(stage: Stage): Promise<Reading> {
   const { patch } = await readPatch(entries, {
     ...{ mirror: stage.setting.mirror, baseCommit: stage.commit, policy, message: 'attack', signal },
   });
-  return { entries, patched: patch !== null };
+  return { unplanted, entries, patched: patch !== null };
 }
 
 function within(dir: string, script: Script): Script {
@@ -299,7 +304,9 @@ function trick(one: Trick): Attack {
     async run(stage): Promise<Finding> {
       const reading = readings.get(stage) ?? readAll(stage);
       readings.set(stage, reading);
-      const { entries, patched } = await reading;
+      const { unplanted, entries, patched } = await reading;
+      const why = unplanted.get(one.name);
+      if (why !== undefined) throw new Error(why);
       if (patched) return escaped('with all of it there, a patch was made');
       const home = `x/${slug(one.name)}/`;
       const own = entries.filter(({ path }) =>

@@ -55,7 +55,7 @@ beforeEach(() => {
   red.clear();
 });
 
-const limits = decideLimits(limitsSchema.parse({}));
+const limits = decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 });
 const advance = (taskId: string) =>
   store.graphs.advance(taskId, { parallel: () => 10, decide: (state, now) => decide(state, limits, now) });
 

@@ -1,5 +1,8 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import type { Sandbox, SandboxKind } from '../../../src/sandbox/port.ts';
@@ -85,9 +88,48 @@ describe('sandboxes started ahead', () => {
 
 it('an idle pool shrinks to its least', async () => {
   const at = setting({ min: 1, idle_seconds: 1 });
-  at.sandboxes.prewarm({ snapshot: at.snapshot({ 'a.txt': 'one\n' }) }, 3);
-  await untilReady(at, 3);
+  const kind = { snapshot: at.snapshot({ 'a.txt': 'one\n' }) };
+  const started = () => {
+    // A word is as short-lived as what it starts.
+    at.sandboxes.prewarm(kind, 3);
+    return at.sandboxes.figures.pooled === 3 && at.sandboxes.figures.started >= 3;
+  };
+  await expect.poll(started, { timeout: 30_000 }).toBe(true);
   await expect.poll(() => at.containers().length, { timeout: 20_000 }).toBe(1);
   await expect.poll(() => workspaces(at).length, { timeout: 20_000 }).toBe(1);
-  expect(at.sandboxes.figures).toMatchObject({ started: 3, dropped: 2, pooled: 1 });
+  expect(at.sandboxes.figures.pooled).toBe(1);
 }, 60_000);
+
+/** Mounts of the machine at or below that directory. */
+const mountsBelow = (dir: string) =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .filter((line) => (line.split(' ')[4] ?? '').startsWith(dir));
+
+it('of a killed worker they end by themselves, and another worker removes them', async () => {
+  const at = setting({});
+  const script = fileURLToPath(new URL('./pool-worker.ts', import.meta.url));
+  const image = process.env['PATCHFLEET_TEST_IMAGE'];
+  const args = [script, at.instance, at.workspacesDir, at.snapshot({ 'a.txt': 'one\n' })];
+  if (image !== undefined) args.push(image);
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [said] = await once(child.stdout.setEncoding('utf8'), 'data');
+  expect(JSON.parse(String(said))).toMatchObject({ started: 2, ready: 1, pooled: 1 });
+  expect(at.containers()).toHaveLength(2);
+  // What lives is another worker's business.
+  expect(await at.sandboxes.reap(async () => true)).toEqual({ containers: 0, workspaces: 0 });
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  const states = () => docker('inspect', '--format', '{{.State.Status}}', ...at.containers()).split('\n');
+  await expect.poll(states, { timeout: 20_000 }).toEqual(['exited', 'exited']);
+  expect(await at.sandboxes.reap(async () => false)).toEqual({ containers: 2, workspaces: 2 });
+  const volumes = docker('volume', 'ls', '-q', '--filter', `label=dev.patchfleet.instance=${at.instance}`);
+  expect({
+    left: at.containers(),
+    workspaces: workspaces(at),
+    mounts: mountsBelow(at.home),
+    volumes,
+  }).toEqual({
+    ...{ left: [], workspaces: [], mounts: [], volumes: '' },
+  });
+}, 90_000);
