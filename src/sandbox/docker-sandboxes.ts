@@ -79,7 +79,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    check: () => checkEngine(docker, config, sandboxes),
+    check: (images = [config.image, ...config.images]) => checkEngine(docker, config, images, sandboxes),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');

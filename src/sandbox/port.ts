@@ -187,10 +187,16 @@ export interface Sandboxes {
    * `sandbox_unavailable`.
    */
   imageId(signal: AbortSignal, image?: string): Promise<string>;
-  /** Checks engine and image; each problem with its remedy. Empty: all well. */
-  check(): Promise<string[]>;
+  /** Checks the engine and these images, by default all that the operator names. Never rejects. */
+  check(images?: readonly string[]): Promise<SandboxCheck>;
   /** Removes what was started ahead. Sandboxes in use are left to their users. */
   close(): Promise<void>;
+}
+
+/** What is wrong with engine or images, and what is only to be known; each with its remedy. No problem: all well. */
+export interface SandboxCheck {
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Makes read-only directories from commits, once each. */

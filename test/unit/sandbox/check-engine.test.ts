@@ -34,14 +34,14 @@ function sandboxes(dying: number): { ports: Sandboxes; closed: () => number } {
 
 it('does not blame the image for one trial that a worker took for an orphan', async () => {
   const { ports, closed } = sandboxes(1);
-  expect(await checkEngine(docker, config, ports)).toEqual([]);
+  expect(await checkEngine(docker, config, [config.image], ports)).toMatchObject({ problems: [] });
   expect(closed()).toBe(2);
 });
 
 it('names what is wrong when the second trial fails as well', async () => {
   const { ports, closed } = sandboxes(2);
-  expect(await checkEngine(docker, config, ports)).toEqual([
-    expect.stringMatching(/^A trial sandbox of .* does not work: the container was removed/),
-  ]);
+  expect(await checkEngine(docker, config, [config.image], ports)).toMatchObject({
+    problems: [expect.stringMatching(/^A trial sandbox of .* does not work: the container was removed/)],
+  });
   expect(closed()).toBe(2);
 });
