@@ -81,42 +81,101 @@ function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set
   return members;
 }
 
-/** Kills everything a run started that can be told to be its own. */
-export function killRun(root: number, run: string): void {
-  killUntilNone((all) => membersOf(all, new Map([[run, root]])));
+/**
+ * Kills everything a run started that can be told to be its own, and where this process is `alone` in its PID
+ * namespace, save for init, also what neither a live run nor this process accounts for: what emptied its environment
+ * and left both its session and its parent. Gives the ids of what was killed, which may take a moment to be gone.
+ */
+export function killRun(
+  root: number,
+  run: string,
+  place: { readonly alone: boolean; readonly live: Runs },
+): ReadonlySet<number> {
+  const own = (all: readonly ProcessSeen[]) => membersOf(all, new Map([[run, root]]));
+  if (!place.alone) return killInMotion(own);
+  return killHeldStill((all) => own(all).union(straysOf(all, place.live)));
 }
 
-/**
- * Kills every process that neither a live run nor this process accounts for: what emptied its environment and
- * left both its session and its parent. Only for a process that is alone in its PID namespace, save for init.
- */
-export function killStrays(live: Runs): void {
-  killUntilNone((all) => {
-    const children = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
-    const accounted = membersOf(all, live).union(withDescendants(all, children));
-    return new Set(all.map(({ pid }) => pid)).difference(accounted);
+function straysOf(all: readonly ProcessSeen[], live: Runs): Set<number> {
+  const children = new Set(all.filter(({ parent }) => parent === process.pid).map(({ pid }) => pid));
+  const accounted = membersOf(all, live).union(withDescendants(all, children));
+  return new Set(all.map(({ pid }) => pid)).difference(accounted);
+}
+
+/** Kills everything but init and this process. Only for a process that is alone in its PID namespace, save for init. */
+export function killAll(): void {
+  killHeldStill((all) => new Set(all.map(({ pid }) => pid)));
+}
+
+/** Whether none of the processes runs any more. */
+export function areGone(pids: ReadonlySet<number>): boolean {
+  return [...pids].every((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
+      return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z');
+    } catch {
+      return true;
+    }
   });
 }
 
-/** Kills everything but init and this process. Under the same condition as {@link killStrays}. */
-export function killAll(): void {
-  killUntilNone((all) => new Set(all.map(({ pid }) => pid)));
-}
+type Choose = (all: readonly ProcessSeen[]) => ReadonlySet<number>;
 
 /** Looks again until a steady look finds nothing, for a process may fork between the look and the kill. */
-function killUntilNone(choose: (all: readonly ProcessSeen[]) => ReadonlySet<number>): void {
+function killInMotion(choose: Choose): ReadonlySet<number> {
   const dead = new Set<number>();
-  // Bounded, for a killed process may take its time, and live runs may never be steady.
+  const killed = new Set<number>();
+  // Bounded, for a killed process may take its time.
   for (let round = 0; round < 200; round += 1) {
     const { seen, steady } = look(dead);
     const found = choose(seen);
-    if (found.size === 0 && steady) return;
-    for (const pid of found) {
-      try {
-        process.kill(pid, 'SIGKILL');
-      } catch {
-        // Gone, or not ours to kill.
-      }
-    }
+    if (found.size === 0 && steady) break;
+    kill(found, killed);
+  }
+  return killed;
+}
+
+/**
+ * Where the first looks find something, all processes of the namespace are held still, in one step of the kernel: what
+ * is stopped does not fork (a bomb begins as many anew as are killed one by one) and leaves the CPU to us. What is then
+ * killed cannot even run again. Starts no process, so it works where none can be started.
+ */
+function killHeldStill(choose: Choose): ReadonlySet<number> {
+  const dead = new Set<number>();
+  const killed = new Set<number>();
+  // Live runs may never be steady, hence the bound.
+  for (let round = 0; round < 20; round += 1) {
+    const { seen, steady } = look(dead);
+    if (choose(seen).size > 0) break;
+    if (steady) return killed;
+  }
+  signalAll('SIGSTOP');
+  for (let round = 0; round < 20; round += 1) {
+    const found = choose(look(dead).seen);
+    if (found.isSubsetOf(killed)) break;
+    kill(found, killed);
+  }
+  signalAll('SIGCONT');
+  return killed;
+}
+
+function kill(found: ReadonlySet<number>, killed: Set<number>): void {
+  for (const pid of found) {
+    signal(pid, 'SIGKILL');
+    killed.add(pid);
+  }
+}
+
+/** To all processes of the namespace but init and this one. */
+function signalAll(name: 'SIGSTOP' | 'SIGCONT'): void {
+  // As root it might be a whole machine: no sandbox is.
+  if (process.getuid?.() !== 0) signal(-1, name);
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone, or not ours to kill.
   }
 }

@@ -1,13 +1,17 @@
 /**
  * What worker and tool server say to each other, over the standard streams of the container's main process.
- * A frame is a length (4 bytes, unsigned, big-endian) and that many bytes of JSON in UTF-8. The server says
- * hello first; then each request has one response with the same id, in any order.
+ * A frame is a length (4 bytes, unsigned, big-endian) and that many bytes of JSON in UTF-8; or, where the length's
+ * highest bit is set, bytes of a channel (channels.ts). The server says hello first; then each request has one
+ * response with the same id, in any order.
  *
  * Used on both sides, so it imports nothing but node's own modules.
  */
 
+import { channelHeaderBytes, maxChannelBytes } from './channels.ts';
+import type { EgressTransport } from './egress-place.ts';
+
 /** Raised whenever frames of an older side would be misread. */
-export const protocolVersion = 2;
+export const protocolVersion = 3;
 
 /** Bytes a frame may have, in either direction. */
 export const maxFrameBytes = 16 * 1024 * 1024;
@@ -80,9 +84,25 @@ export type RequestFrame =
 
 /** What the server sends. `error` is a text for whoever asked (no such file, not a pattern, ...). */
 export type ResponseFrame =
-  | { readonly hello: { readonly protocol: number } }
+  | {
+      readonly hello: {
+        readonly protocol: number;
+        /** How connections get out of the sandbox; null: they do not. */
+        readonly egress: EgressTransport | null;
+      };
+    }
   | { readonly id: number; readonly result: unknown }
   | { readonly id: number; readonly error: string };
+
+/** Marks the length of a frame that holds bytes of a channel. */
+const channelBit = 0x8000_0000;
+
+/** The bytes of a frame of a channel. */
+export function encodeChannelFrame(body: Buffer): Buffer {
+  const length = Buffer.allocUnsafe(4);
+  length.writeUInt32BE((channelBit | body.length) >>> 0, 0);
+  return Buffer.concat([length, body]);
+}
 
 /** The bytes of a frame. Throws a RangeError when the message is too large for one. */
 export function encodeFrame(message: RequestFrame | ResponseFrame): Buffer {
@@ -95,8 +115,9 @@ export function encodeFrame(message: RequestFrame | ResponseFrame): Buffer {
 }
 
 /**
- * Takes bytes as they come and gives the messages completed by them, parsed but not validated. Throws on a
- * frame above the limit or one that is not JSON; the stream cannot be read on after that.
+ * Takes bytes as they come and gives the messages completed by them, parsed but not validated; frames of channels
+ * as Buffers of their own. Throws on a frame above its limit or one that is not JSON; the stream cannot be read on
+ * after that.
  */
 export function createFrameDecoder(limit = maxFrameBytes): (chunk: Buffer) => unknown[] {
   let parts: Buffer[] = [];
@@ -111,6 +132,7 @@ export function createFrameDecoder(limit = maxFrameBytes): (chunk: Buffer) => un
   };
 
   let expected: number | null = null;
+  let ofChannel = false;
   return (chunk) => {
     if (chunk.length > 0) parts.push(chunk);
     held += chunk.length;
@@ -118,12 +140,17 @@ export function createFrameDecoder(limit = maxFrameBytes): (chunk: Buffer) => un
     for (;;) {
       if (expected === null) {
         if (held < 4) return messages;
-        expected = take(4).readUInt32BE(0);
-        if (expected > limit)
-          throw new RangeError(`a frame of ${expected} bytes is announced, ${limit} is the limit`);
+        const announced = take(4).readUInt32BE(0);
+        ofChannel = announced >= channelBit;
+        expected = ofChannel ? announced - channelBit : announced;
+        const most = ofChannel ? channelHeaderBytes + maxChannelBytes : limit;
+        if (expected > most)
+          throw new RangeError(`a frame of ${expected} bytes is announced, ${most} is the limit`);
       }
       if (held < expected) return messages;
-      messages.push(JSON.parse(take(expected).toString('utf8')));
+      const body = take(expected);
+      // Copied, for a piece of a channel may wait, and would keep all that came with it.
+      messages.push(ofChannel ? Buffer.from(body) : JSON.parse(body.toString('utf8')));
       expected = null;
     }
   };

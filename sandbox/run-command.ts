@@ -1,19 +1,29 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { statSync, writeFileSync } from 'node:fs';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { createHeadTail } from './head-tail.ts';
-import { killRun, killStrays, runMarker } from './process-tree.ts';
+import { areGone, killRun, runMarker } from './process-tree.ts';
 import { greatestMaxBuffer, type RunRequest } from './protocol.ts';
+import { type MemoryUse, watchMemory } from './watch-memory.ts';
 import { pathError, workspacePath } from './workspace-path.ts';
 
 /** After the program ended, its pipes get this long to run dry before what holds them open is killed. */
 const drainMs = 500;
+/** What was killed may take so long to be gone: it has memory and a place among the processes until then. */
+const goneMs = 3000;
+
+/**
+ * What a run is behind the tool server in the turn for the CPU: else a hundred busy processes leave it a hundredth,
+ * and no question is answered in time. Only within the container; to the rest of the machine it makes no difference.
+ */
+const niceness = 19;
+const nice = ['/usr/bin/nice', '/bin/nice'].find((path) => existsSync(path));
 
 /** Runs that have not ended, by id, with the process each began with. */
 const live = new Map<string, number>();
 
 /** Shaped after execa's results. */
-export interface RunOutcome {
+export interface RunOutcome extends MemoryUse {
   exitCode: number | null;
   signal: string | null;
   stdout: string;
@@ -44,6 +54,8 @@ export async function runCommand(
   let timedOut = false;
   let isCanceled = false;
   let ended: { code: number | null; signal: string | null } = { code: null, signal: null };
+  // Elsewhere it would be the memory of a whole machine.
+  const memory = place.alone ? watchMemory() : () => ({ peakMemoryBytes: null, outOfMemory: false });
 
   const outcome = (spawnError: string | null): RunOutcome => ({
     exitCode: ended.code,
@@ -55,6 +67,7 @@ export async function runCommand(
     isMaxBuffer: stdout.truncated || stderr.truncated,
     spawnError,
     durationMs: Math.round(performance.now() - began),
+    ...memory(),
   });
 
   const misfit = unfitDirectory(cwd, request.cwd);
@@ -65,10 +78,10 @@ export async function runCommand(
   if (root === undefined) return outcome('the program has no process id');
 
   live.set(run, root);
+  let killed: ReadonlySet<number> = new Set();
   const kill = () => {
     live.delete(run);
-    killRun(root, run);
-    if (place.alone) killStrays(live);
+    killed = killed.union(killRun(root, run, { alone: place.alone, live }));
   };
   const overdue = () => {
     timedOut = true;
@@ -108,7 +121,18 @@ export async function runCommand(
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
-  return outcome(null);
+  for (const limit = performance.now() + goneMs; !areGone(killed) && performance.now() < limit; )
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  const result = outcome(null);
+  const unstarted = whyNotStarted(result, request.argv[0] ?? '');
+  return unstarted === null ? result : { ...result, exitCode: null, stderr: '', spawnError: unstarted };
+}
+
+/** As node would say it, where `nice` could not start the program; null: it could. */
+function whyNotStarted({ exitCode, stderr }: RunOutcome, program: string): string | null {
+  if ((exitCode !== 126 && exitCode !== 127) || !stderr.startsWith('nice: ')) return null;
+  const code = exitCode === 127 ? 'ENOENT' : 'EACCES';
+  return `spawn ${program} ${code}`;
 }
 
 function unfitDirectory(directory: string, asked: string): string | null {
@@ -121,7 +145,8 @@ function unfitDirectory(directory: string, asked: string): string | null {
 
 /** The child once it runs, or why it could not be started. */
 async function start(request: RunRequest, cwd: string, run: string): Promise<ChildProcess | string> {
-  const [program = '', ...args] = request.argv;
+  const argv = nice === undefined ? request.argv : [nice, '-n', String(niceness), '--', ...request.argv];
+  const [program = '', ...args] = argv;
   try {
     const child = spawn(program, args, {
       cwd,

@@ -2,16 +2,21 @@
  * The main process of a sandbox: does what the worker asks on its standard input, answers on its standard
  * output, ends (and everything with it) when its input closes, as it does when the worker dies.
  *
- *     node tool-server.ts [--container] [WORKSPACE]
+ *     node tool-server.ts [--container] [--egress] [WORKSPACE]
  *
  * With `--container` it takes itself to be alone in its PID namespace, and kills whatever no run accounts for.
+ * With `--egress` it opens the port of the worker's proxy.
  */
 import { mkdirSync } from 'node:fs';
 import { editFile, removeFile, writeWhole } from './change-files.ts';
+import { createChannels } from './channels.ts';
+import { egressArgument } from './egress-place.ts';
+import { openEgressPort } from './egress-port.ts';
 import { listDirectory, readLines } from './look-at-files.ts';
 import { killAll } from './process-tree.ts';
 import {
   createFrameDecoder,
+  encodeChannelFrame,
   encodeFrame,
   lookupLimitMs,
   protocolVersion,
@@ -23,8 +28,9 @@ import { type RunOutcome, runCommand } from './run-command.ts';
 import { searchFiles } from './search-files.ts';
 
 const args = process.argv.slice(2);
-const alone = args[0] === '--container';
-const workspace = args[alone ? 1 : 0] ?? '/workspace';
+const alone = args.includes('--container');
+const hasEgress = args.includes(egressArgument);
+const workspace = args.find((arg) => !arg.startsWith('--')) ?? '/workspace';
 
 const inFlight = new Map<number, AbortController>();
 
@@ -105,10 +111,12 @@ for (const name of ['HOME', 'TMPDIR', 'GOTMPDIR']) {
   if (alone && directory !== undefined) mkdirSync(directory, { recursive: true });
 }
 
+const channels = createChannels((frame) => process.stdout.write(encodeChannelFrame(frame)), null);
 const decode = createFrameDecoder();
 process.stdin.on('data', (chunk: Buffer) => {
-  for (const frame of decode(chunk) as RequestFrame[]) {
-    if ('cancel' in frame) inFlight.get(frame.cancel)?.abort();
+  for (const frame of decode(chunk) as (RequestFrame | Buffer)[]) {
+    if (Buffer.isBuffer(frame)) channels.receive(frame);
+    else if ('cancel' in frame) inFlight.get(frame.cancel)?.abort();
     else void answer(frame.id, frame.request);
   }
 });
@@ -116,4 +124,6 @@ process.stdin.on('end', () => end(0));
 process.stdin.on('error', () => end(1));
 process.stdout.on('error', () => end(1));
 process.on('SIGTERM', () => end(0));
-send({ hello: { protocol: protocolVersion } });
+send({
+  hello: { protocol: protocolVersion, egress: hasEgress ? await openEgressPort(channels.open) : null },
+});

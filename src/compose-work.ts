@@ -35,9 +35,9 @@ export interface WorkParts extends WorkspacePorts {
 
 export function composeWork(parts: WorkParts): Perform {
   const { store, artifacts, github, gateway, operator, log } = parts;
-  const { mirrors, snapshots, sandboxes } = parts;
+  const { mirrors, kinds, sandboxes } = parts;
   const common = {
-    ...{ mirrors, snapshots, sandboxes },
+    ...{ mirrors, kinds, sandboxes },
     agentOf: (task: Task, name: string) => findAgent(operator.agents, task.config, name),
     keepTurns: createTurnKeeping({ store, log }),
   };
@@ -75,9 +75,9 @@ function modelOf({ channels }: OperatorConfig, channel: string): string {
 }
 
 /** Verification and merging, with reports that are kept. */
-function composeMerging({ store, snapshots, sandboxes, artifacts }: WorkParts): Merging {
+function composeMerging({ store, kinds, sandboxes, artifacts }: WorkParts): Merging {
   const verifier = createVerifier({
-    ...{ snapshots, sandboxes, verifications: store.verifications },
+    ...{ kinds, sandboxes, verifications: store.verifications },
     treeOf: (mirrorDir, commit) => createMirrorWriter(mirrorDir).treeOf(commit),
     once: createSharedWork(),
   });

@@ -7,8 +7,10 @@ import type { OperatorConfig } from './config/operator-config.ts';
 import { type ReadEnvironment, secretVariables } from './config/read-environment.ts';
 import { protectionBy } from './domain/protection.ts';
 import { createDispatch } from './execution/dispatch.ts';
+import { kindRequestOf, openMirror } from './execution/open-workspace.ts';
 import type { Perform } from './execution/perform.ts';
 import { createAttemptRunner } from './execution/run-attempt.ts';
+import { createStartAhead } from './execution/start-ahead.ts';
 import { createGitHubApp } from './github/app.ts';
 import { createMirrors } from './github/mirror.ts';
 import { createModelGateway } from './inference/gateway.ts';
@@ -26,6 +28,8 @@ import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import { createEngineWatch } from './sandbox/engine-watch.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
+import { createPreparedLayers } from './sandbox/prepared-layers.ts';
+import { createSandboxKinds } from './sandbox/sandbox-kinds.ts';
 import { createSnapshots } from './sandbox/snapshots.ts';
 import { createAdvance } from './scheduling/advance.ts';
 import { createQueue } from './scheduling/queue.ts';
@@ -110,6 +114,7 @@ export async function compose(
       instance,
       worker,
       workspacesDir: join(dataDir, 'workspaces'),
+      egress: { audit: store.audit.record },
       log,
     });
   const canRun =
@@ -133,11 +138,44 @@ export async function compose(
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
-  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots') });
-  const common = { store, queue, limits, log };
+  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots'), log });
+  const prepared = createPreparedLayers({
+    dir: join(dataDir, 'prepared'),
+    ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
+  });
+  const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
+  const { memory_mib: baseMib, memory_ceiling_mib: ceilingMib } = operator.sandbox;
+  const common = { store, queue, limits, memory: { baseMib, ceilingMib }, log };
   const admission = createAdmission({ store, queue, github, publisher, operatorConfig: operator, log });
   const admit = joinAdmissions(admission.admit);
   const lightLane = createLightLane({ store, queue, publisher, admit, log });
+  const workspacePorts = { mirrors, kinds, sandboxes };
+  const startAhead = createStartAhead({
+    ...{ sandboxes, store, worker, log },
+    kindOf: async (task, signal) => {
+      const { dir: mirrorDir } = await openMirror(workspacePorts, task, signal);
+      return await kinds.of(kindRequestOf(task, { mirrorDir, commit: task.headSha }, 'agent'), signal);
+    },
+    capacity: limits.parallel,
+    room: () => dispatch.room(),
+    renewMs: operator.sandbox.pool.idle_seconds * 500,
+  });
+  // First of all: nothing is started any more while the rest goes.
+  opened.defer(async () => {
+    await startAhead.stop();
+    await sandboxes.close();
+  });
+  const dispatch = createDispatch({
+    ...{ store, canRun, worker, log },
+    capacity: limits.parallel,
+    changed: startAhead.changed,
+    run: createAttemptRunner({
+      ...{ store, canRun, queue, artifacts, timing, log },
+      perform:
+        standIns.perform ??
+        composeWork({ ...workspacePorts, store, artifacts, github, gateway, operator, log }),
+    }),
+  });
   const parts = opened.move();
 
   return {
@@ -149,27 +187,10 @@ export async function compose(
     receive: createReceiver({ store, queue, lightLane, verify: app.verify, log }),
     lightLane,
     admit,
-    plan: createPlanJob({ ...common, planner, changePlanner, agents: operator.agents }),
+    plan: createPlanJob({ ...common, planner, changePlanner, startAhead, agents: operator.agents }),
     advance: createAdvance({ ...common, quotaBound: quotaBound.ofTasks }),
     publish: createPublishJob({ store, publisher, queue, log }),
-    dispatch: createDispatch({
-      store,
-      canRun,
-      worker,
-      capacity: limits.parallel,
-      log,
-      run: createAttemptRunner({
-        store,
-        canRun,
-        queue,
-        artifacts,
-        timing,
-        log,
-        perform:
-          standIns.perform ??
-          composeWork({ mirrors, snapshots, sandboxes, store, artifacts, github, gateway, operator, log }),
-      }),
-    }),
+    dispatch,
     reconcile: createReconciler({ ...common, timing }),
     reapSandboxes: createSandboxReaper({ sandboxes, store, leaseMs: timing.lease_ms, log }),
     close: () => parts.disposeAsync(),

@@ -37,9 +37,11 @@ export async function startService(
   const silenceMs = Math.max(60_000, 10 * timing.reconcile_ms);
 
   if (roles.work) {
-    await queue.work('plan', plansAtOnce, parts.plan);
     const { dispatch } = parts;
     stops.push(() => dispatch.stop());
+    // Its sign of life comes before its first sandbox, which the reaper of another worker would take for a dead one's.
+    await dispatch.look();
+    await queue.work('plan', plansAtOnce, parts.plan);
     await queue.work('run', 1, (_, signal) => dispatch.wake(signal));
     const looks = everyInterval('looking around', lookMs, dispatch.look, log);
     stops.push(() => looks.stop());

@@ -22,8 +22,9 @@ export default defineConfig({
       project('unit', 0, { testTimeout: 15_000 }),
       project('integration', 1, { testTimeout: 60_000, hookTimeout: 120_000 }),
       // Whole processes and containers, which mostly wait: nothing in them is timed.
-      project('e2e', 2, { testTimeout: 180_000, hookTimeout: 180_000 }),
-      project('chaos', 3, { testTimeout: 600_000, hookTimeout: 180_000 }),
+      project('attacks', 2, { testTimeout: 120_000, hookTimeout: 180_000 }),
+      project('e2e', 3, { testTimeout: 180_000, hookTimeout: 180_000 }),
+      project('chaos', 4, { testTimeout: 600_000, hookTimeout: 180_000 }),
     ],
   },
 });

@@ -43,6 +43,8 @@ export interface EndedRow {
   /** Attempts of this run that failed by themselves, and workers that died over it. */
   readonly failures: number;
   readonly deaths: number;
+  /** Memory its sandboxes had, MiB; null: the operator's default. */
+  readonly memoryMib: number | null;
   /** See {@link Culprit}. */
   readonly verificationReruns: number;
   readonly conflictReruns: number;
@@ -112,6 +114,7 @@ export type Action =
   | { readonly type: 'complete'; readonly id: string }
   /** Back to waiting, not to be started before `notBefore`. `counted`: it is one of the task's retries. */
   | { readonly type: 'retry'; readonly id: string; readonly notBefore: number; readonly counted: boolean }
+  | EnlargeAction
   /** Begins anew with another agent; `rest`: those that are left after it. */
   | {
       readonly type: 'fallback';
@@ -129,6 +132,21 @@ export type Action =
   | { readonly type: 'settle'; readonly outcome: TaskOutcome }
   /** Nothing to do before then. */
   | { readonly type: 'wake'; readonly at: number };
+
+/**
+ * Ran out of memory: back to waiting, to be tried with more. Neither a failure of the row nor one of the task's retries;
+ * the operator's ceiling ends it.
+ */
+export interface EnlargeAction {
+  readonly type: 'enlarge';
+  readonly id: string;
+  /** Of its sandboxes, MiB. */
+  readonly memoryMib: number;
+  /** What it takes of a worker's `limits.parallel` from now on. */
+  readonly weight: number;
+  /** For people. */
+  readonly reason: string;
+}
 
 /** Begins anew, knowing what was wrong. Its earlier result no longer counts. */
 export interface RerunAction {

@@ -39,6 +39,8 @@ export interface PlannedRow {
   readonly fallbacks?: readonly string[];
   /** What it takes of a worker's `limits.parallel`. Default 1. */
   readonly weight?: number;
+  /** Memory of its sandboxes, MiB; see sandbox-estimate.ts. Default: the operator's. */
+  readonly memoryMib?: number;
   /** Default `agent`. */
   readonly kind?: SubtaskKind;
   /** Starts once what it depends on succeeded (the default), or once that has ended, however. */

@@ -11,6 +11,7 @@ const ofTheWorld: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'model_unavailable',
   'model_timeout',
   'sandbox_died',
+  'memory_exhausted',
   'sandbox_unavailable',
   'github_unavailable',
   'git_failed',

@@ -2,6 +2,8 @@
 export interface Slots {
   /** Resolves with the function that gives the slot back. Rejects with the signal's reason when aborted. */
   take(signal: AbortSignal): Promise<() => void>;
+  /** The same at once, before nobody who waits; null: none is free. */
+  tryTake(): (() => void) | null;
 }
 
 export function createSlots(count: number): Slots {
@@ -21,13 +23,19 @@ export function createSlots(count: number): Slots {
     };
   };
 
+  // A slot is free only while nobody waits.
+  const tryTake = () => {
+    if (free === 0) return null;
+    free -= 1;
+    return once();
+  };
+
   return {
+    tryTake,
     async take(signal) {
       signal.throwIfAborted();
-      if (free > 0) {
-        free -= 1;
-        return once();
-      }
+      const taken = tryTake();
+      if (taken !== null) return taken;
       await new Promise<void>((resolve, reject) => {
         const granted = () => {
           waiting.delete(granted);

@@ -12,6 +12,8 @@ export interface Dispatch {
    * there is room: a wake-up was lost, or met a worker that had to leave it to others.
    */
   look(): Promise<void>;
+  /** Weight that it can take now. */
+  room(): number;
   /** Takes nothing more, gives back what runs, waits for it. */
   stop(): Promise<void>;
 }
@@ -20,6 +22,8 @@ export interface DispatchDependencies {
   readonly store: { readonly attempts: Pick<Attempts, 'claimNext'>; readonly workers: Workers };
   /** Runs a claimed attempt to its end. `gone` aborts when its claim is gone, `shutdown` to give it back. */
   readonly run: (work: Work, signals: { gone: AbortSignal; shutdown: AbortSignal }) => Promise<void>;
+  /** Told when attempts of that task were taken here, or one ended. Must not throw. */
+  readonly changed: (task: Work['task']) => void;
   /** Whether attempts can run here now: a worker whose engine is away takes none, rather than fail them all. */
   readonly canRun: () => Promise<boolean>;
   readonly worker: string;
@@ -59,7 +63,9 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
       asked = 0;
       if (wanted <= 0 || shutdown.signal.aborted || !(await deps.canRun())) return;
       const room = { free: free(), capacity, most: wanted };
-      for (const work of await store.attempts.claimNext(worker, room)) begin(work);
+      const taken = await store.attempts.claimNext(worker, room);
+      for (const work of taken) begin(work);
+      for (const task of new Map(taken.map((work) => [work.task.id, work.task])).values()) deps.changed(task);
     });
     taking = next.catch(() => {});
     return next;
@@ -82,6 +88,7 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
       for (const wakeUp of waiters.splice(0)) wakeUp();
       // What it made room for may have been queued long ago, and its wake-up been in vain.
       await tryTake(weight);
+      deps.changed(work.task);
     };
     const entry = { work, gone, weight, ended: Promise.resolve() };
     running.set(attemptId, entry);
@@ -97,6 +104,8 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
   }
 
   return {
+    room: () => Math.max(0, free()),
+
     async wake(signal) {
       while (free() <= 0 && !shutdown.signal.aborted) {
         signal.throwIfAborted();

@@ -1,14 +1,14 @@
 import { PatchfleetError } from '../domain/failure.ts';
 import type { RepositoryRef } from '../domain/task.ts';
 import type { Mirror, Mirrors } from '../github/port.ts';
-import type { Sandbox, Sandboxes, Snapshots } from '../sandbox/port.ts';
+import type { KindRequest, Sandbox, Sandboxes, SandboxKinds } from '../sandbox/port.ts';
 import type { Task } from '../store/port.ts';
 import type { AttemptTools, Work } from './perform.ts';
 
 /** What brings code into a sandbox. */
 export interface WorkspacePorts {
   readonly mirrors: Mirrors;
-  readonly snapshots: Snapshots;
+  readonly kinds: SandboxKinds;
   readonly sandboxes: Sandboxes;
 }
 
@@ -26,6 +26,28 @@ export async function openMirror(ports: WorkspacePorts, task: Task, signal: Abor
   return mirror;
 }
 
+/**
+ * What is to be in a sandbox of that task over a commit of its mirror: the same for whoever asks, so that what was started
+ * ahead is what an attempt takes.
+ */
+export function kindRequestOf(
+  task: Task,
+  source: { readonly mirrorDir: string; readonly commit: string },
+  use: KindRequest['use'],
+  memoryMib: number | null = null,
+): KindRequest {
+  return {
+    repository: { id: task.repositoryId, mirrorDir: source.mirrorDir },
+    commit: source.commit,
+    config: configOf(task),
+    // What a pull request brings is anybody's.
+    trusted: task.subject === 'pull_request' ? task.baseSha : task.headSha,
+    taskId: task.id,
+    use,
+    memoryMib: memoryMib ?? undefined,
+  };
+}
+
 /** A sandbox over that commit for the length of `use`; closed whatever happens. */
 export async function inSandbox<T>(
   ports: WorkspacePorts,
@@ -35,11 +57,12 @@ export async function inSandbox<T>(
   use: (sandbox: Sandbox) => Promise<T>,
 ): Promise<T> {
   const { task, subtask, claim } = work;
-  const repository = { id: task.repositoryId, mirrorDir: source.mirrorDir };
-  const snapshot = await ports.snapshots.ensure(repository, source.commit, tools.signal);
-  tools.alive();
+  const wanted = kindRequestOf(task, source, 'agent', subtask.memoryMib);
+  // The setup of many attempts may be done by this one, or waited for; it has limits of its own.
+  tools.extend(setupMs(wanted.config));
+  const kind = await waiting(tools, ports.kinds.of(wanted, tools.signal));
   const { wallMs } = subtask.matrix.limits;
-  const request = { taskId: task.id, attemptId: claim.attemptId, snapshot, wallMs };
+  const request = { ...kind, taskId: task.id, attemptId: claim.attemptId, wallMs };
   const sandbox = await waiting(tools, ports.sandboxes.acquire(request, tools.signal));
   try {
     await tools.started(sandbox.containerId);
@@ -47,6 +70,15 @@ export async function inSandbox<T>(
   } finally {
     await sandbox.close();
   }
+}
+
+/** Starting and ending a sandbox for it, ms. */
+const aroundSetupMs = 60_000;
+
+/** What the setup of a repository may take, ms. */
+export function setupMs({ setup }: KindRequest['config']): number {
+  const { commands, seconds } = setup;
+  return commands.length === 0 ? 0 : commands.length * seconds * 1000 + aroundSetupMs;
 }
 
 /** Waiting for a turn among many that start is no idleness of the agent; the wall-clock limit goes on. */

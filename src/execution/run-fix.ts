@@ -6,7 +6,14 @@ import type { CheckedPatch, Merging, VerificationContext } from '../merging/port
 import type { HarvestEntry } from '../sandbox/port.ts';
 import type { ArtifactStore, Store, Task } from '../store/port.ts';
 import type { KeepTurns } from './keep-turns.ts';
-import { configOf, inSandbox, openMirror, type WorkspacePorts } from './open-workspace.ts';
+import {
+  configOf,
+  inSandbox,
+  kindRequestOf,
+  openMirror,
+  setupMs,
+  type WorkspacePorts,
+} from './open-workspace.ts';
 import type { AttemptTools, Perform, Work } from './perform.ts';
 import type { FixPlace, Reuse } from './reuse-results.ts';
 
@@ -113,7 +120,7 @@ function judge(
   const config = configOf(task);
   tools.alive();
   // The agent has done what its limit is for; a long test suite must not cost its work.
-  tools.extend(verificationMs(checks.length, config.verify.seconds * 1000));
+  tools.extend(verificationMs(checks.length, config.verify.seconds * 1000) + setupMs(config));
   return merging.checkPatch({
     mirror,
     base,
@@ -147,7 +154,7 @@ function verificationMs(commands: number, commandMs: number): number {
 
 /** Verification is silent for long and has limits of its own: every sign of it keeps the attempt alive. */
 export function verificationContext(
-  { task, claim }: Work,
+  { task, subtask, claim }: Work,
   tools: AttemptTools,
   mirrorDir: string,
   commands: VerificationContext['commands'],
@@ -156,6 +163,7 @@ export function verificationContext(
     taskId: task.id,
     attemptId: claim.attemptId,
     repository: { id: task.repositoryId, mirrorDir },
+    kind: kindRequestOf(task, { mirrorDir, commit: task.headSha }, 'check', subtask.memoryMib),
     commands,
     commandMs: configOf(task).verify.seconds * 1000,
     signal: tools.signal,

@@ -43,6 +43,8 @@ rm -f "$repo/index.lock"
 `;
 
 const take = `${open}
+made="$PWD/.git/patchfleet-$2.index"
+if [ ! -e "$repo/index" ] && [ -f "$made" ]; then cp "$made" "$repo/index"; fi
 [ -e "$repo/index" ] || git read-tree "$2"
 new=$(git ls-files --others --exclude-standard -z | du -bc --files0-from=- | tail -n 1 | cut -f 1)
 if [ "\${new:-0}" -gt ${maxNewBytes} ]; then echo "large $new"; exit 0; fi

@@ -3,7 +3,7 @@ import type { Candidate } from '../domain/candidate.ts';
 import type { Patch, PatchEntry } from '../domain/patch.ts';
 import type { Verdict, VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
-import type { HarvestEntry } from '../sandbox/port.ts';
+import type { HarvestEntry, KindRequest } from '../sandbox/port.ts';
 import type { Subtask, TaskView } from '../store/port.ts';
 
 /** What the rest of the product knows of verifying and merging. */
@@ -13,6 +13,8 @@ export interface VerificationContext {
   readonly taskId: string;
   readonly attemptId: string;
   readonly repository: { readonly id: number; readonly mirrorDir: string };
+  /** What its sandboxes are made of, beside the commit. */
+  readonly kind: Pick<KindRequest, 'config' | 'trusted' | 'memoryMib'>;
   readonly commands: readonly VerificationCommand[];
   /** Wall-clock limit of each command, milliseconds. */
   readonly commandMs: number;
@@ -23,7 +25,7 @@ export interface VerificationContext {
 }
 
 export interface Verifier {
-  /** The report of that commit's tree: made once per tree, commands and image, then kept. */
+  /** The report of that commit's tree: made once per tree, commands, image and prepared dependencies, then kept. */
   report(commit: string, context: VerificationContext): Promise<VerificationReport>;
   /**
    * Judges `commit` against `base`: new failures alone count, and what fails is run once more before it is

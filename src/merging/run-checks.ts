@@ -2,7 +2,7 @@ import { countTests } from '../domain/count-tests.ts';
 import { failuresOf } from '../domain/failing-tests.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { CommandReport, VerificationCommand } from '../domain/verification.ts';
-import type { RunResult, Sandbox, Sandboxes } from '../sandbox/port.ts';
+import type { RunResult, Sandbox, Sandboxes, SandboxKind } from '../sandbox/port.ts';
 
 /** Bytes kept of each stream: enough for the names of thousands of failing tests. */
 const maxBuffer = 2 * 1024 * 1024;
@@ -14,8 +14,8 @@ const slackMs = 60_000;
 export interface CheckRequest {
   readonly taskId: string;
   readonly attemptId: string;
-  /** Directory of the snapshot to check. */
-  readonly snapshot: string;
+  /** Over the snapshot to check. */
+  readonly kind: SandboxKind;
   readonly commands: readonly VerificationCommand[];
   /** Wall-clock limit of each command, milliseconds. */
   readonly commandMs: number;
@@ -27,13 +27,13 @@ export interface CheckRequest {
  * cannot be had or dies throws, since that says nothing about the code.
  */
 export async function runChecks(
-  sandboxes: Sandboxes,
+  sandboxes: Pick<Sandboxes, 'acquire'>,
   request: CheckRequest,
   signal: AbortSignal,
 ): Promise<CommandReport[]> {
-  const { taskId, attemptId, snapshot, commands, commandMs } = request;
+  const { taskId, attemptId, kind, commands, commandMs } = request;
   const wallMs = commands.length * commandMs + slackMs;
-  const sandbox = await sandboxes.acquire({ taskId, attemptId, snapshot, wallMs }, signal);
+  const sandbox = await sandboxes.acquire({ ...kind, taskId, attemptId, wallMs }, signal);
   try {
     const reports: CommandReport[] = [];
     for (const command of commands) reports.push(await runCommand(sandbox, command, commandMs, signal));

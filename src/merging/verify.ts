@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { compareReports, conclude } from '../domain/compare-reports.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import type { VerificationCommand, VerificationReport } from '../domain/verification.ts';
-import type { Sandboxes, Snapshots } from '../sandbox/port.ts';
+import type { KindRequest, Sandboxes, SandboxKinds } from '../sandbox/port.ts';
 import type { Verifications } from '../store/port.ts';
 import type { VerificationContext, Verifier } from './port.ts';
 import { runChecks } from './run-checks.ts';
@@ -16,8 +16,8 @@ export type SharedReports = (
 
 export interface VerifierDependencies {
   readonly verifications: Verifications;
-  readonly snapshots: Snapshots;
-  readonly sandboxes: Sandboxes;
+  readonly kinds: SandboxKinds;
+  readonly sandboxes: Pick<Sandboxes, 'acquire'>;
   /** The tree of a commit of that mirror. */
   readonly treeOf: (mirrorDir: string, commit: string) => Promise<string>;
   readonly once: SharedReports;
@@ -26,8 +26,8 @@ export interface VerifierDependencies {
 }
 
 /**
- * Verifies trees in fresh sandboxes. Reports are kept by tree, commands, limit and image, the second run of a
- * red tree under a key of its own, so that the same question has the same answer on every worker.
+ * Verifies trees in fresh sandboxes. Reports are kept by tree, commands, limit, image and prepared dependencies, the
+ * second run of a red tree under a key of its own, so that the same question has the same answer on every worker.
  */
 export function createVerifier(deps: VerifierDependencies): Verifier {
   /** `run` 1 is the first look at a tree, 2 the one that tells flakes. */
@@ -35,9 +35,10 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
     const { repository, commands, commandMs, taskId, attemptId } = context;
     const tree = await deps.treeOf(repository.mirrorDir, commit);
     if (commands.length === 0) return { tree, commands: [] };
-    // Another image, be it of the same name, may answer otherwise.
-    const image = await deps.sandboxes.imageId(context.signal);
-    const key = keyOf(tree, commands, commandMs, image, run);
+    const wanted: KindRequest = { ...context.kind, repository, commit, taskId, use: 'check' };
+    // Another image, be it of the same name, may answer otherwise, and so may other dependencies.
+    const environment = await deps.kinds.environmentOf(wanted, context.signal);
+    const key = keyOf(tree, commands, commandMs, environment, run);
     const kept = await deps.verifications.get(key);
     if (kept !== null) return kept;
     let mine = false;
@@ -47,8 +48,8 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
       const made = await deps.verifications.get(key);
       if (made !== null) return made;
       context.onRun?.();
-      const snapshot = await deps.snapshots.ensure(repository, commit, signal);
-      const request = { taskId, attemptId, snapshot, commands, commandMs };
+      const kind = await deps.kinds.of(wanted, signal);
+      const request = { taskId, attemptId, kind, commands, commandMs };
       const report = { tree, commands: await runChecks(deps.sandboxes, request, signal) };
       await deps.verifications.put(key, report);
       return (await deps.verifications.get(key)) ?? report;
@@ -97,10 +98,12 @@ function keyOf(
   tree: string,
   commands: readonly VerificationCommand[],
   commandMs: number,
-  image: string,
+  environment: string,
   run: number,
 ): string {
   const what = commands.map(({ argv, cwd, name }) => ({ name, argv, cwd }));
-  const digest = createHash('sha256').update(JSON.stringify({ what, commandMs, image, run })).digest('hex');
+  const digest = createHash('sha256')
+    .update(JSON.stringify({ what, commandMs, image: environment, run }))
+    .digest('hex');
   return `${tree}:${digest}`;
 }

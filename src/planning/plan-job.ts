@@ -23,6 +23,11 @@ export interface PlanJobDependencies {
   readonly changePlanner: ChangePlanner;
   readonly agents: readonly AgentConfig[];
   readonly limits: Limits;
+  /** Has the sandboxes of a task started ahead; see execution/start-ahead.ts. */
+  readonly startAhead: {
+    readonly whilePlanning: (task: Task) => () => void;
+    readonly changed: (task: Task) => void;
+  };
   readonly log: Logger;
 }
 
@@ -53,13 +58,14 @@ export function createPlanJob(
       if (failureKinds[failure.code].class === 'transient' && tries <= planRetries) throw error;
       await store.tasks.settle(taskId, 'failed', failure);
     }
+    deps.startAhead.changed(task);
     await queue.enqueue('advance', taskId, { priority });
     await queue.enqueue('publish', taskId, { priority });
   };
 }
 
 async function planAndStore(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<void> {
-  const { plan: made, skipped, mergeBase, coverage } = await makePlan(deps, task, signal);
+  const { plan: made, skipped, mergeBase, coverage } = await planAhead(deps, task, signal);
   const rows = made.rows.map((row) => ({
     ...row,
     fallbacks: fallbacksOf(deps.agents, task.config, row.agent, task.kind !== 'review'),
@@ -68,6 +74,16 @@ async function planAndStore(deps: PlanJobDependencies, task: Task, signal: Abort
   const facts = { mergeBase, skipped, filesChanged: coverage.changedFiles };
   if (await deps.store.tasks.storePlan(task.id, plan, facts))
     deps.log.info({ task: task.id, rows: plan.rows.length, files: facts.filesChanged }, 'task planned');
+}
+
+/** The same as {@link makePlan}, with sandboxes that start meanwhile. */
+async function planAhead(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<PlannedTask> {
+  const planned = deps.startAhead.whilePlanning(task);
+  try {
+    return await makePlan(deps, task, signal);
+  } finally {
+    planned();
+  }
 }
 
 function makePlan(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<PlannedTask> {

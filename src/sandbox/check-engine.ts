@@ -8,6 +8,7 @@ import { engineProblem, engineStatus } from './docker-host.ts';
 import { type ImageFacts, judgeImage, type Probe, probes, setIdProbe } from './image-contract.ts';
 import type { Sandbox, SandboxCheck, Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
+import { findRuntimeProblem, type RuntimeChoice } from './runtime.ts';
 
 /** Milliseconds the trial sandbox may take, start to end, and one command in it. */
 const trialMs = 120_000;
@@ -15,11 +16,12 @@ const probeMs = 30_000;
 /** Characters that are shown of what a command said. */
 const saidCharacters = 200;
 
-type Images = Pick<Docker, 'ping' | 'getImage'>;
+type Images = Pick<Docker, 'ping' | 'info' | 'getImage'>;
 
 /** Problems of engine and images, each with its remedy; the first that makes the next ones pointless is the last told. */
 export async function checkEngine(
   docker: Images,
+  choice: RuntimeChoice,
   images: readonly string[],
   sandboxes: Pick<Sandboxes, 'acquire'>,
 ): Promise<SandboxCheck> {
@@ -30,6 +32,8 @@ export async function checkEngine(
       `The Docker engine cannot be reached (${engineProblem(thrown)}). Start it, set DOCKER_HOST to where it listens, and let this user use its socket.`,
     );
   }
+  const runtime = await findRuntimeProblem(docker, choice);
+  if (runtime !== null) return problem(runtime);
   const reports: SandboxCheck[] = [];
   for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes));
   return {

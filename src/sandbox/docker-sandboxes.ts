@@ -1,16 +1,20 @@
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { createGate } from '../domain/gate.ts';
+import { createSlots } from '../domain/slots.ts';
 import { checkEngine } from './check-engine.ts';
 import type { SandboxUser } from './container-spec.ts';
-import { createCopiedWorkspaces } from './copied-workspaces.ts';
+import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
+import type { EgressOptions } from './egress.ts';
+import { createEgress } from './open-egress.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
+import { createPool, type PoolFigures } from './pool.ts';
 import type { Sandboxes } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxUser } from './sandbox-user.ts';
 
 export interface SandboxesOptions {
   /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */
@@ -22,40 +26,51 @@ export interface SandboxesOptions {
   readonly worker: string;
   /** Directory of the workspaces, on the engine's machine; made if missing. */
   readonly workspacesDir: string;
+  /** How sandboxes that may reach something do; without it none may. */
+  readonly egress?: EgressOptions;
   readonly log?: SandboxLog;
   /** Who owns workspaces and runs in containers; by default 10001 for a worker that is root, else the worker's own user. */
   readonly user?: SandboxUser;
 }
 
-/** Who owns workspaces and snapshots on the host and runs everything in containers. */
-export function sandboxUser(): SandboxUser {
-  const uid = process.getuid?.() ?? 0;
-  return uid === 0 ? { uid: 10_001, gid: 10_001 } : { uid, gid: process.getgid?.() ?? uid };
+export interface DockerSandboxes extends Sandboxes {
+  /** What the pool did so far. */
+  readonly figures: Readonly<PoolFigures>;
 }
 
 /** Sandboxes as containers of a Docker engine on this machine. */
-export function createSandboxes(options: SandboxesOptions): Sandboxes {
+export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const { config, instance, worker } = options;
   const engine = connectEngine(options.dockerHost);
   const docker = engine.requests;
   const user = options.user ?? sandboxUser();
-  const workspaces = createCopiedWorkspaces(resolve(options.workspacesDir), worker, user);
   const log = options.log ?? { warn: () => {} };
-  const gate = createGate(config.concurrent_starts ?? availableParallelism());
-  const { open, isMine } = createSandboxOpener({ engine, config, instance, worker, user, workspaces, log });
+  const root = options.workspacesDir;
+  const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
+  const egressDir = join(dirname(resolve(root)), 'egress');
+  const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
+  const opener = { engine, config, instance, worker, user, workspaces, egress, log };
+  const { open, isMine } = createSandboxOpener(opener);
+  const slots = createSlots(config.concurrent_starts ?? availableParallelism());
+  const pool = createPool({ open, slots, config, log });
 
-  const sandboxes: Sandboxes = {
+  const sandboxes: DockerSandboxes = {
     async acquire(request, signal) {
+      const { taskId: task, attemptId: attempt, wallMs } = request;
+      const since = performance.now();
       try {
-        const opened = await gate(signal, () => open(request, signal));
-        return opened.handOver(request.wallMs);
+        const { sandbox, from } = await pool.take(request, signal);
+        const waitedMs = Math.round(performance.now() - since);
+        const { id: container } = sandbox.container;
+        log.debug?.({ task, attempt, container, warm: from !== 'cold', from, waitedMs }, 'sandbox taken');
+        return sandbox.handOver(wallMs, { taskId: task, attemptId: attempt });
       } catch (thrown) {
         signal.throwIfAborted();
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    prewarm: () => {},
-    reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, log }, isAlive),
+    prewarm: pool.prewarm,
+    reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, egress, log }, isAlive),
     async imageId(signal, image = config.image) {
       try {
         return (await docker.getImage(image).inspect()).Id;
@@ -64,8 +79,14 @@ export function createSandboxes(options: SandboxesOptions): Sandboxes {
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    check: (images = [config.image, ...config.images]) => checkEngine(docker, images, sandboxes),
-    close: async () => {},
+    check: (images = [config.image, ...config.images]) => checkEngine(docker, config, images, sandboxes),
+    async close() {
+      await pool.close();
+      log.info?.(pool.figures, 'the pool of sandboxes is closed');
+    },
+    get figures() {
+      return pool.figures;
+    },
   };
   return sandboxes;
 }

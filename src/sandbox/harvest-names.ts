@@ -10,7 +10,12 @@ const maxPathBytes = 3000;
 export function pathProblem(path: Buffer): { rule: RefusalRule; reason: string } | null {
   if (!isUtf8(path)) return { rule: 'path', reason: 'has a name that is not UTF-8' };
   if (path.length > maxPathBytes) return { rule: 'path', reason: `has a path of ${path.length} bytes` };
-  const parts = path.toString('utf8').split('/');
+  const text = path.toString('utf8');
+  // What ends a line, or is shown as something else, can be told from no other name in a list or a patch.
+  if (/[\p{Cc}\u2028\u2029]/u.test(text)) {
+    return { rule: 'path', reason: 'has a name with a line break or another control character' };
+  }
+  const parts = text.split('/');
   if (parts.includes('.git')) {
     return { rule: 'git_directory', reason: 'is a Git repository inside the workspace' };
   }

@@ -1,9 +1,27 @@
-import { type BigIntStats, constants } from 'node:fs';
-import { chmod, lstat, opendir, readlink } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
 import type { RefusalRule } from '../domain/patch.ts';
 import { readSeen, sameContent } from './harvest-compare.ts';
+import {
+  below,
+  eachOf,
+  lookAt,
+  namesIn,
+  readDirectory,
+  rootPath,
+  type Seen,
+  TooMany,
+  targetOf,
+} from './harvest-directory.ts';
 import { createIgnored } from './harvest-ignored.ts';
+import { lookThrough, type Shown } from './harvest-layers.ts';
 import { pathProblem, shownPath } from './harvest-names.ts';
+import {
+  copySource,
+  type HarvestPlaces,
+  type HarvestSource,
+  type UpperPlaces,
+  upperSource,
+} from './harvest-sources.ts';
 import type { HarvestEntry } from './port.ts';
 
 export interface HarvestLimits {
@@ -20,20 +38,36 @@ export const harvestLimits: HarvestLimits = {
   entries: 20_000,
 };
 
-export interface HarvestPlaces {
-  readonly workspace: string;
-  readonly snapshot: string;
+/** What in a copy is not as the snapshot has it; all of the copy is looked at. See {@link harvest}. */
+export const harvestWorkspace = (
+  places: HarvestPlaces,
+  signal: AbortSignal,
+  limits: HarvestLimits = harvestLimits,
+): Promise<HarvestEntry[]> => harvest(copySource(places), signal, limits);
+
+/** The same of an overlay; what was not written to is not looked at. */
+export const harvestUpper = (
+  places: UpperPlaces,
+  signal: AbortSignal,
+  limits: HarvestLimits = harvestLimits,
+): Promise<HarvestEntry[]> => harvest(upperSource(places, limits.entries, signal), signal, limits);
+
+/** A path as it is, as the agent got it, and as the snapshot has it. */
+interface Trio {
+  readonly now: Seen;
+  readonly lower: Shown | undefined;
+  readonly before: Seen | undefined;
 }
 
-interface Seen {
-  readonly name: Buffer;
-  /** Relative to the root, bytes. */
+/** Where the walk is. */
+interface Place {
   readonly path: Buffer;
-  readonly stats: BigIntStats;
+  /** The layers of what the agent got that show here. */
+  readonly lower: readonly Buffer[];
+  /** Whether the snapshot has this directory. */
+  readonly inSnapshot: boolean;
+  readonly overSymlink: boolean;
 }
-
-/** The walk is over: more than may be looked at. */
-class TooMany extends Error {}
 
 /** Pairs compared at once. */
 const width = 16;
@@ -43,15 +77,17 @@ const width = 16;
  * moves any more. Nothing is trusted all the same: types are read before contents, symlinks are never followed,
  * what is no regular file is never opened, and contents are compared, not times. New files that the snapshot's
  * own `.gitignore` files name are left out, as `git add` would. The `.git` at the root is not looked at.
+ *
+ * What a prepared layer holds and the snapshot does not is left out with all below it, as if ignored, changed or not.
  */
-export async function harvestWorkspace(
-  places: HarvestPlaces,
+async function harvest(
+  source: HarvestSource,
   signal: AbortSignal,
-  limits: HarvestLimits = harvestLimits,
+  limits: HarvestLimits,
 ): Promise<HarvestEntry[]> {
   const found: { path: Buffer; entry: HarvestEntry }[] = [];
-  const roots = { workspace: Buffer.from(places.workspace), snapshot: Buffer.from(places.snapshot) };
-  const { isIgnored, end } = createIgnored(places.snapshot, signal);
+  const { root, snapshot } = source;
+  const { isIgnored, end } = createIgnored(snapshot.toString(), signal);
   let looked = 0;
   let total = 0;
 
@@ -74,41 +110,42 @@ export async function harvestWorkspace(
       return refuse(path, 'size', `has ${bytes} bytes, ${limits.fileBytes} are allowed`);
     }
     total += bytes;
-    const place = below(roots.workspace, path);
+    const place = below(root, path);
     const executable = isExecutable(stats);
     const read = () => readSeen(place, stats);
     found.push({ path, entry: { kind: 'file', path: path.toString('utf8'), executable, bytes, read } });
   };
 
-  const compare = async (now: Seen, before: Seen | undefined, overSymlink: boolean): Promise<void> => {
+  /** Whether a file or symlink is the same in the workspace and in another place. */
+  const isSame = async ({ path, stats }: Seen, other: Seen, otherRoot: Buffer): Promise<boolean> => {
+    if (stats.isSymbolicLink()) {
+      if (!other.stats.isSymbolicLink()) return false;
+      return (await targetOf(root, path)).equals(await targetOf(otherRoot, path));
+    }
+    if (!stats.isFile() || !other.stats.isFile()) return false;
+    if (isExecutable(other.stats) !== isExecutable(stats) || (stats.mode & 0o7000n) !== 0n) return false;
+    return await sameContent(
+      { path: below(root, path), seen: stats },
+      { path: below(otherRoot, path), seen: other.stats },
+    );
+  };
+
+  const compare = async ({ now, lower, before }: Trio, overSymlink: boolean): Promise<void> => {
     const { path, stats } = now;
+    if (lower !== undefined && lower !== before && (await isSame(now, lower, lower.layer))) return;
     if (before?.stats.isDirectory() && !stats.isDirectory()) {
-      const inner = await readDirectory(roots.snapshot, path);
-      if (inner.length === 0) return refuse(path, 'submodule', 'lies where a submodule belongs');
+      if (await isEmpty(snapshot, path)) return refuse(path, 'submodule', 'lies where a submodule belongs');
       await gone(before);
     }
     if (stats.isDirectory()) {
       if (before !== undefined && !before.stats.isDirectory()) await gone(before);
+      const inSnapshot = before?.stats.isDirectory() ?? false;
       const link = overSymlink || (before?.stats.isSymbolicLink() ?? false);
-      await walk(path, before?.stats.isDirectory() ?? false, link);
-    } else if (stats.isSymbolicLink()) {
-      const same =
-        before?.stats.isSymbolicLink() &&
-        (await target(roots.workspace, path)).equals(await target(roots.snapshot, path));
-      if (!same) refuse(path, 'symlink', 'is a symlink that was made or changed');
-    } else if (!stats.isFile()) {
-      refuse(path, 'special_file', `is ${kindOf(stats)}`);
-    } else if (
-      before?.stats.isFile() &&
-      isExecutable(before.stats) === isExecutable(stats) &&
-      (stats.mode & 0o7000n) === 0n
-    ) {
-      const pair = [
-        { path: below(roots.workspace, path), seen: stats },
-        { path: below(roots.snapshot, path), seen: before.stats },
-      ] as const;
-      if (!(await sameContent(...pair))) take(now);
-    } else take(now);
+      await walk({ path, lower: lower?.within ?? [], inSnapshot, overSymlink: link });
+    } else if (before !== undefined && (await isSame(now, before, snapshot))) return;
+    else if (stats.isSymbolicLink()) refuse(path, 'symlink', 'is a symlink that was made or changed');
+    else if (!stats.isFile()) refuse(path, 'special_file', `is ${kindOf(stats)}`);
+    else take(now);
   };
 
   /** What the snapshot has and the workspace has not, down to the files. */
@@ -120,48 +157,61 @@ export async function harvestWorkspace(
       } else refuse(path, problem.rule, `was removed, but ${problem.reason}`);
       return;
     }
-    for (const inner of await readDirectory(roots.snapshot, path)) await gone(inner);
+    for (const inner of await readDirectory(snapshot, path)) await gone(inner);
   };
 
-  const walk = async (path: Buffer, inSnapshot: boolean, overSymlink: boolean): Promise<void> => {
-    signal.throwIfAborted();
-    const before = new Map<string, Seen>();
-    if (inSnapshot) {
-      for (const seen of await readDirectory(roots.snapshot, path)) before.set(key(seen), seen);
-    }
-    const isSubmodule = inSnapshot && path.length > 0 && before.size === 0;
-    const left = limits.entries - looked + before.size + 1;
-    const now = await readDirectory(roots.workspace, path, left);
-    const fresh: Seen[] = [];
-    const pairs: [Seen, Seen | undefined][] = [];
-    for (const seen of now) {
-      const old = before.get(key(seen));
-      before.delete(key(seen));
-      if (old === undefined) fresh.push(seen);
-      else pairs.push([seen, old]);
-    }
+  /** New things that may be in a patch; the others are refused or left out. */
+  const takeFresh = async ({ path, inSnapshot, overSymlink }: Place, fresh: readonly Seen[]) => {
+    if (fresh.length === 0) return [];
     look(fresh.length);
+    const isSubmodule = inSnapshot && path.length > 0 && (await isEmpty(snapshot, path));
     // Git would not look behind a symlink of the snapshot, however deep.
-    const ask = fresh.length > 0 && !overSymlink;
-    const ignored = ask ? await isIgnored(fresh.map(asked)) : [];
-    for (const [index, seen] of fresh.entries()) {
-      if (ignored[index] === true) continue;
+    const ignored = overSymlink ? [] : await isIgnored(fresh.map(asked));
+    return fresh.filter((seen, index) => {
+      if (ignored[index] === true) return false;
       const problem = pathProblem(seen.path);
       if (problem !== null) refuse(seen.path, problem.rule, problem.reason);
       else if (isSubmodule) refuse(seen.path, 'submodule', 'lies where a submodule belongs');
-      else pairs.push([seen, undefined]);
+      return problem === null && !isSubmodule;
+    });
+  };
+
+  const walk = async (place: Place): Promise<void> => {
+    signal.throwIfAborted();
+    const { path, lower, inSnapshot, overSymlink } = place;
+    const inBase = async (name: Buffer, shown: Shown | undefined): Promise<Seen | undefined> => {
+      if (!inSnapshot) return undefined;
+      return shown?.layer === snapshot ? shown : await lookAt(snapshot, path, name);
+    };
+    const listed = await source.list(path, lower, limits.entries - looked + 1);
+    const trios = await eachOf(listed.now, async (now): Promise<Trio> => {
+      const shown = await lookThrough(lower, path, now.name);
+      return { now, lower: shown, before: await inBase(now.name, shown) };
+    });
+    const fresh = trios.filter((trio) => trio.lower === undefined && trio.before === undefined);
+    const taken = await takeFresh(
+      place,
+      fresh.map(({ now }) => now),
+    );
+    for (const name of listed.gone) {
+      const shown = await lookThrough(lower, path, name);
+      const before = await inBase(name, shown);
+      if (shown !== undefined && before !== undefined) await gone(before);
     }
-    for (const missing of before.values()) await gone(missing);
-    const files = pairs.filter(([seen]) => !seen.stats.isDirectory());
+    const pairs: Trio[] = [
+      ...trios.filter((trio) => trio.before !== undefined && !isPrepared(trio)),
+      ...taken.map((now) => ({ now, lower: undefined, before: undefined })),
+    ];
+    const files = pairs.filter(({ now }) => !now.stats.isDirectory());
     for (let at = 0; at < files.length; at += width) {
       signal.throwIfAborted();
-      await Promise.all(files.slice(at, at + width).map((pair) => compare(...pair, overSymlink)));
+      await Promise.all(files.slice(at, at + width).map((trio) => compare(trio, overSymlink)));
     }
-    for (const pair of pairs) if (pair[0].stats.isDirectory()) await compare(...pair, overSymlink);
+    for (const trio of pairs) if (trio.now.stats.isDirectory()) await compare(trio, overSymlink);
   };
 
   try {
-    await walk(Buffer.alloc(0), true, false);
+    await walk({ path: rootPath, lower: source.lower, inSnapshot: true, overSymlink: false });
   } catch (thrown) {
     if (!(thrown instanceof TooMany)) throw thrown;
     refuse(Buffer.from('.'), 'size', `more than ${limits.entries} files and directories were made`);
@@ -175,50 +225,24 @@ export async function harvestWorkspace(
   return found.sort((a, b) => Buffer.compare(a.path, b.path)).map(({ entry }) => entry);
 }
 
-const key = ({ name }: Seen) => name.toString('latin1');
+/** A directory that the prepared layer put in the place of something else: all in it is its own. */
+const isPrepared = ({ now, lower, before }: Trio) =>
+  now.stats.isDirectory() && lower?.stats.isDirectory() === true && before?.stats.isDirectory() === false;
+
+const isEmpty = (root: Buffer, path: Buffer) =>
+  namesIn(root, path, 0).then(
+    () => true,
+    (thrown: unknown) => {
+      if (thrown instanceof TooMany) return false;
+      throw thrown;
+    },
+  );
 const asked = ({ path, stats }: Seen) =>
   stats.isDirectory() ? Buffer.concat([path, Buffer.from('/')]) : path;
 const isExecutable = (stats: BigIntStats) => (stats.mode & 0o100n) !== 0n;
-
-const below = (root: Buffer, path: Buffer) => Buffer.concat([root, Buffer.from('/'), path]);
-
-const target = (root: Buffer, path: Buffer) => readlink(below(root, path), { encoding: 'buffer' });
 
 function kindOf(stats: BigIntStats): string {
   if (stats.isFIFO()) return 'a FIFO';
   if (stats.isSocket()) return 'a socket';
   return stats.isBlockDevice() || stats.isCharacterDevice() ? 'a device' : 'no regular file';
-}
-
-/** Entries of a directory with their types, the root's `.git` left out. Throws {@link TooMany} beyond `limit`. */
-async function readDirectory(root: Buffer, path: Buffer, limit = Number.POSITIVE_INFINITY): Promise<Seen[]> {
-  const place = path.length === 0 ? root : below(root, path);
-  const names: Buffer[] = [];
-  for await (const { name } of await openDirectory(place)) {
-    if (path.length === 0 && name.toString('latin1') === '.git') continue;
-    names.push(name);
-    if (names.length > limit) throw new TooMany();
-  }
-  const seen: Seen[] = [];
-  for (let at = 0; at < names.length; at += 64) {
-    const some = names.slice(at, at + 64).map(async (name) => {
-      const inner = path.length === 0 ? name : below(path, name);
-      return { name, path: inner, stats: await lstat(below(root, inner), { bigint: true }) };
-    });
-    seen.push(...(await Promise.all(some)));
-  }
-  return seen;
-}
-
-/** A directory of our own without the right to read it is given that right: its mode is in no patch. */
-async function openDirectory(place: Buffer): Promise<AsyncIterable<{ readonly name: Buffer }>> {
-  const open = async () => {
-    // Node's types know no names as bytes here; with this encoding it gives them.
-    const directory: unknown = await opendir(place as unknown as string, { encoding: 'buffer' as 'utf8' });
-    return directory as AsyncIterable<{ readonly name: Buffer }>;
-  };
-  const readable = process.getuid?.() === 0 || (await lstat(place, { bigint: true })).mode & 0o500n;
-  if (readable === true || readable === 0o500n) return await open();
-  await chmod(place, constants.S_IRWXU);
-  return await open();
 }

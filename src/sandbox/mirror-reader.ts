@@ -162,3 +162,10 @@ function createByteReader(source: AsyncIterable<unknown>) {
     },
   };
 }
+
+/** Whether a commit was made by github/mirror-writer.ts from what agents wrote, and not by whoever pushes to GitHub. */
+export async function isMadeHere(mirrorDir: string, commit: string, signal: AbortSignal): Promise<boolean> {
+  const object = await git(mirrorDir, ['cat-file', 'commit', commit], signal);
+  const [header = ''] = object.toString('latin1').split('\n\n', 1);
+  return header.includes('\nauthor Patchfleet <patchfleet@localhost> 1000000000 +0000');
+}

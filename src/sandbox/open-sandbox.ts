@@ -2,21 +2,35 @@ import { randomBytes } from 'node:crypto';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { containerSpec, type SandboxUser } from './container-spec.ts';
 import { cpuTime } from './cpu-time.ts';
+import { createDiskWatch, diskLimits } from './disk-watch.ts';
 import { type Engine, engineProblem } from './docker-host.ts';
-import type { Sandbox, SandboxKind } from './port.ts';
+import type { Egress, OpenEgress } from './open-egress.ts';
+import type { Sandbox, SandboxKind, SandboxRequest } from './port.ts';
 import { removeContainer } from './remove-container.ts';
 import { runByEngine } from './run-by-engine.ts';
+import { createRuntimeCheck } from './runtime.ts';
 import { sandboxCalls } from './sandbox-calls.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxProblem } from './sandbox-problem.ts';
 import { type StartedContainer, startContainer } from './start-container.ts';
 import { stopContainer } from './stop-container.ts';
 import type { Workspace, Workspaces } from './workspaces.ts';
 
+/** How long the engine is asked to end a container that wrote too much, ms. */
+const stopLimitMs = 30_000;
+
 /** A container that runs over a workspace of its own, not yet given to anybody. */
 export interface OpenSandbox {
   readonly container: StartedContainer;
-  /** Hands it over, once: it is over after `wallMs`. */
-  handOver(wallMs: number): Sandbox;
+  /** Resolves with the reason once nothing can be asked of it any more. */
+  readonly over: Promise<Error>;
+  /**
+   * What keeps it from being handed over; null: it answers, and is of the image that the image's name means now.
+   * Never rejects, and does not take long.
+   */
+  problem(): Promise<string | null>;
+  /** Hands it over, once: it is over after `wallMs`. `who` is told to the record of what it reaches. */
+  handOver(wallMs: number, who?: Pick<SandboxRequest, 'taskId' | 'attemptId'>): Sandbox;
   /** Removes container and workspace. Never rejects; safe to call twice. */
   discard(): Promise<void>;
 }
@@ -28,6 +42,8 @@ export interface OpenSandboxDependencies {
   readonly worker: string;
   readonly user: SandboxUser;
   readonly workspaces: Workspaces;
+  /** Without it no sandbox reaches anything. */
+  readonly egress?: Egress;
   readonly log: SandboxLog;
 }
 
@@ -36,17 +52,21 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
   readonly open: (kind: SandboxKind, signal: AbortSignal) => Promise<OpenSandbox>;
   readonly isMine: (nameOrId: string) => boolean;
 } {
-  const { engine, config, instance, worker, user, workspaces, log } = deps;
+  const { engine, config, instance, worker, user, workspaces, egress, log } = deps;
   const docker = engine.requests;
+  const diskWatch = createDiskWatch(workspaces.room, diskLimits(config), log);
+  const requireRuntime = createRuntimeCheck(docker, config);
   const mine = new Set<string>();
   /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
   let making = 0;
 
   /** Container first: a workspace is never taken from under a running agent. Never rejects. */
-  async function discard(name: string, workspace: Workspace): Promise<void> {
+  async function discard(name: string, workspace: Workspace, wayOut: OpenEgress | null): Promise<void> {
+    const closed = wayOut?.close();
     try {
       await removeContainer(docker, name);
       await workspace.remove();
+      await closed;
     } catch (thrown) {
       log.warn(
         { container: name, workspace: workspace.id, problem: engineProblem(thrown) },
@@ -70,33 +90,53 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
 
   async function open(kind: SandboxKind, signal: AbortSignal): Promise<OpenSandbox> {
     const name = `patchfleet-${randomBytes(8).toString('hex')}`;
+    await requireRuntime();
     const workspace = await makeWorkspace(kind, signal);
     mine.add(name);
     let container: StartedContainer;
+    let wayOut: OpenEgress | null = null;
     try {
-      const identity = { instance, worker, name, workspace: workspace.mount, user };
-      container = await startContainer(engine, containerSpec(config, kind, identity), signal);
+      wayOut = (await egress?.open(name, kind.network ?? [])) ?? null;
+      const identity = { instance, worker, name, workspace: workspace.mount, user, egress: wayOut };
+      const spec = containerSpec(config, kind, identity);
+      container = await startContainer(engine, spec, signal, wayOut?.accept ?? null);
     } catch (thrown) {
-      await discard(name, workspace);
+      await discard(name, workspace, wayOut);
       throw thrown;
     }
     let discarding: Promise<void> | null = null;
     const discardOnce = () => {
-      discarding ??= discard(name, workspace);
+      discarding ??= discard(name, workspace, wayOut);
       return discarding;
     };
     return {
       container,
-      handOver: (wallMs) =>
-        sandboxCalls(container, wallMs, {
+      over: container.client.over,
+      problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
+      handOver(wallMs, who) {
+        if (who !== undefined) wayOut?.handOver(who);
+        return sandboxCalls(container, wallMs, {
           harvest: async (abort) => {
             await stopContainer(docker, name, abort);
             return await workspace.harvest(abort);
           },
+          keep: async (dir, abort) => {
+            await stopContainer(docker, name, abort);
+            await workspace.keep(dir);
+          },
           byEngine: (run) => runByEngine(engine, container.id, run),
           cpuMs: () => cpuTime(docker, container.id),
+          watchDisk: (onReached) =>
+            diskWatch.start(workspace, (error) => {
+              onReached(error);
+              // The tool server may not notice that it is alone: what writes must end now.
+              stopContainer(docker, name, AbortSignal.timeout(stopLimitMs)).catch((thrown: unknown) =>
+                log.warn({ container: name, problem: engineProblem(thrown) }, 'it may write on'),
+              );
+            }),
           discard: discardOnce,
-        }),
+        });
+      },
       discard: discardOnce,
     };
   }

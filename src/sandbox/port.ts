@@ -1,3 +1,4 @@
+import type { RepositoryConfig } from '../config/repository-config.ts';
 import type { NetworkRule } from '../config/sandbox-config.ts';
 import type { RefusalRule } from '../domain/patch.ts';
 
@@ -5,7 +6,7 @@ import type { RefusalRule } from '../domain/patch.ts';
 
 /**
  * One container with one workspace, for one attempt. Calls reject with `sandbox_died` when the container is
- * gone or silent, with the signal's reason when it aborts, and with an Error named `ToolError` (no
+ * gone or silent, with `memory_exhausted` when it is gone for want of memory, with the signal's reason when it aborts, and with an Error named `ToolError` (no
  * PatchfleetError) for what cannot be done with these arguments: no such file, a binary file, not a pattern.
  * Its message is meant for the agent, which may try otherwise.
  */
@@ -19,11 +20,16 @@ export interface Sandbox {
   read(path: string, options: CallOptions & { start?: number; end?: number }): Promise<ReadResult>;
   /** Matches of a regular expression (Rust syntax) under `path`. */
   search(pattern: string, options: CallOptions & { path?: string; limit?: number }): Promise<SearchResult>;
-  /** Runs a program, no shell. Never rejects for what the program did; see {@link RunResult}. */
+  /**
+   * Runs a program, no shell. Never rejects for what the program did, also not where it ran out of memory and only
+   * its own processes had to go; see {@link RunResult}.
+   */
   run(argv: readonly string[], options: CallOptions & RunOptions): Promise<RunResult>;
   /**
    * As {@link run}, but started and judged by the engine: nothing that runs in the sandbox can forge the exit
-   * code. Slower to start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile.
+   * code. Slower to start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile, and
+   * with `memory_exhausted` where it did not succeed and the kernel killed a process for want of memory: that says
+   * nothing about the code.
    */
   runByEngine(
     argv: readonly string[],
@@ -47,6 +53,11 @@ export interface Sandbox {
    * Nothing in the workspace is followed, executed or opened unless it is a regular file.
    */
   harvest(signal: AbortSignal): Promise<readonly HarvestEntry[]>;
+  /**
+   * Stops the container and moves what was written in the workspace to `dir`, which is not there yet and lies on the
+   * same file system; where workspaces are copies, that is everything. After this only {@link close} works.
+   */
+  keep(dir: string, signal: AbortSignal): Promise<void>;
   /** Stops and removes container and workspace. Never rejects; safe to call twice. */
   close(): Promise<void>;
 }
@@ -99,6 +110,18 @@ export interface RunResult {
   /** Set when the program could not be started (not found, not executable). */
   readonly spawnError: string | null;
   readonly durationMs: number;
+  /**
+   * Most memory that the whole container, tool server included, was seen to need while the program ran: the cache of
+   * files is left out, since the kernel takes it back; the whole limit where the kernel killed for want of memory.
+   * Looked at ten times a second for {@link Sandbox.run}, at the engine's word twice a second for
+   * {@link Sandbox.runByEngine}: a shorter peak may be missed. Null: nobody says.
+   */
+  readonly peakMemoryBytes: number | null;
+  /**
+   * The kernel killed a process of the container for want of memory while the program ran. Never of
+   * {@link Sandbox.runByEngine}, which then fails.
+   */
+  readonly outOfMemory: boolean;
 }
 
 export interface EditResult {
@@ -180,4 +203,37 @@ export interface SandboxCheck {
 export interface Snapshots {
   /** Directory that holds exactly the tree of the commit (blob by blob, without filters). */
   ensure(repository: { id: number; mirrorDir: string }, commit: string, signal: AbortSignal): Promise<string>;
+}
+
+/** What code is to be put in a sandbox, and for what. */
+export interface KindRequest {
+  readonly repository: { readonly id: number; readonly mirrorDir: string };
+  readonly commit: string;
+  /** The repository file, as the task has it. */
+  readonly config: Pick<RepositoryConfig, 'setup' | 'sandbox'>;
+  /**
+   * A commit of a branch of the repository itself. Where it wants the same dependencies they are made of it, and
+   * shared with every task; else they are made of `commit`, and shared within the task alone.
+   */
+  readonly trusted: string;
+  readonly taskId: string;
+  /** `check`: verification, which has no network whatever the operator allows agents. */
+  readonly use: 'agent' | 'check';
+  /** By default the operator's. */
+  readonly memoryMib?: number | undefined;
+}
+
+/** Decides what a sandbox is made of, and makes it where it is not there yet. */
+export interface SandboxKinds {
+  /**
+   * Snapshot and prepared layer, image, memory and network. Fails with `image_refused`, `config_invalid` (a place that
+   * the operator does not allow), `setup_failed` (at once, where the same setup failed a short time ago),
+   * `commit_missing`, `git_failed`, or as its own sandbox does.
+   */
+  of(request: KindRequest, signal: AbortSignal): Promise<SandboxKind>;
+  /**
+   * Names all that a check of that commit runs upon, its tree apart: two with the same name have the same image and the
+   * same dependencies. Makes nothing. Fails with `image_refused`, `sandbox_unavailable`, `commit_missing`.
+   */
+  environmentOf(request: KindRequest, signal: AbortSignal): Promise<string>;
 }

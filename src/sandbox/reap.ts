@@ -2,6 +2,7 @@ import type Docker from 'dockerode';
 import { PatchfleetError } from '../domain/failure.ts';
 import { labels } from './container-spec.ts';
 import { engineProblem } from './docker-host.ts';
+import type { Egress } from './open-egress.ts';
 import { removeContainer } from './remove-container.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import type { Workspaces } from './workspaces.ts';
@@ -19,18 +20,17 @@ export async function reap(
     /** Whether this worker has that container (by name) or workspace (by id) in use or is about to. */
     readonly isMine: (nameOrId: string) => boolean;
     readonly workspaces: Workspaces;
+    readonly egress: Egress;
     readonly log: SandboxLog;
   },
   isAlive: (worker: string) => Promise<boolean>,
 ): Promise<{ containers: number; workspaces: number }> {
-  const { docker, instance, workspaces, log } = from;
+  const { docker, instance, workspaces, egress, log } = from;
   // Listed before the containers: one that is made meanwhile is not in the list.
-  const found = await workspaces.all();
-  const containers = await docker
-    .listContainers({ all: true, filters: { label: [`${labels.instance}=${instance}`] } })
-    .catch((thrown: unknown) => {
-      throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
-    });
+  const found = await ask(workspaces.all());
+  const sockets = await egress.all();
+  const filters = { label: [`${labels.instance}=${instance}`] };
+  const containers = await ask(docker.listContainers({ all: true, filters }));
   const answers = new Map<string, Promise<boolean>>();
   const alive = (worker: string) => {
     const answer = answers.get(worker) ?? isAlive(worker);
@@ -64,5 +64,19 @@ export async function reap(
       log.warn({ workspace: id, problem: engineProblem(thrown) }, 'a workspace cannot be removed');
     }
   }
+  for (const { id, worker } of sockets) {
+    if (worker === from.worker ? egress.isMine(id) : kept.has(worker) || (await alive(worker))) continue;
+    await egress.remove(id).catch((thrown: unknown) => {
+      log.warn({ socket: id, problem: engineProblem(thrown) }, 'a socket cannot be removed');
+    });
+  }
   return removed;
+}
+
+async function ask<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (thrown) {
+    throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+  }
 }

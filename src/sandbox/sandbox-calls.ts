@@ -18,8 +18,11 @@ export function sandboxCalls(
   limitMs: number,
   ends: {
     readonly harvest: (signal: AbortSignal) => Promise<HarvestEntry[]>;
+    readonly keep: (dir: string, signal: AbortSignal) => Promise<void>;
     readonly byEngine: (run: EngineRun) => Promise<RunResult>;
     readonly cpuMs: () => Promise<number | null>;
+    /** Calls back when it wrote too much; gives what ends the watching. */
+    readonly watchDisk: (onReached: (error: PatchfleetError) => void) => () => void;
     readonly discard: () => Promise<void>;
   },
 ): Sandbox {
@@ -31,6 +34,12 @@ export function sandboxCalls(
     container.detach();
   }, wallMs);
   wall.unref();
+  let exhausted: PatchfleetError | null = null;
+  const stopWatching = ends.watchDisk((error) => {
+    exhausted = error;
+    client.end(error);
+    container.detach();
+  });
 
   return {
     containerId: container.id,
@@ -53,14 +62,20 @@ export function sandboxCalls(
       const request = { op: 'run', argv, cwd, env, wallMs: runMs, idleMs, maxBuffer: kept, stdin } as const;
       return client.call(request, signal, runMs + answerSlackMs);
     },
-    runByEngine: (argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, ...rest }) =>
-      ends.byEngine({
-        ...rest,
-        argv,
-        cwd: posix.join(workspaceInContainer, cwd),
-        env,
-        maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
-      }),
+    async runByEngine(argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, ...rest }) {
+      try {
+        return await ends.byEngine({
+          ...rest,
+          argv,
+          cwd: posix.join(workspaceInContainer, cwd),
+          env,
+          maxBuffer: Math.min(maxBuffer, greatestMaxBuffer),
+        });
+      } catch (thrown) {
+        rest.signal.throwIfAborted();
+        throw exhausted ?? thrown;
+      }
+    },
     cpuMs: ends.cpuMs,
     async write(path, content, { executable = null, signal }) {
       await client.call({ op: 'write', path, content, executable }, signal, lookupDeadlineMs);
@@ -71,12 +86,19 @@ export function sandboxCalls(
       await client.call({ op: 'remove', path }, signal, lookupDeadlineMs);
     },
     async harvest(signal) {
+      stopWatching();
+      if (exhausted !== null) throw exhausted;
       client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its patch to be read'));
       return await ends.harvest(signal);
+    },
+    async keep(dir, signal) {
+      client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its workspace to be kept'));
+      await ends.keep(dir, signal);
     },
     close() {
       closing ??= (async () => {
         clearTimeout(wall);
+        stopWatching();
         client.end(new PatchfleetError('sandbox_died', 'the sandbox was closed'));
         container.detach();
         await ends.discard();

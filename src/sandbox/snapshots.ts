@@ -1,94 +1,117 @@
-import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
+import type { SandboxUser } from './container-spec.ts';
 import { hostCommand } from './host-command.ts';
+import {
+  asideOf,
+  exists,
+  isAsMade,
+  noteUse,
+  prepareHome,
+  putAside,
+  putInPlace,
+  treeOf,
+} from './kept-directory.ts';
 import { listTree } from './mirror-reader.ts';
 import type { Snapshots } from './port.ts';
 import { removeTree } from './remove-tree.ts';
+import type { SandboxLog } from './sandbox-log.ts';
+import { sandboxUser } from './sandbox-user.ts';
 import { createSharedWork } from './shared-work.ts';
-import { makeSyntheticRepository } from './synthetic-repository.ts';
+import { makeSyntheticRepository, refreshIndex } from './synthetic-repository.ts';
 import { writeTree } from './write-tree.ts';
 
-/** A directory under construction older than this belongs to a worker that died, ms. */
-const abandonedMs = 24 * 60 * 60 * 1000;
-const underConstruction = '.tmp-';
+/**
+ * Time of every file of a snapshot, seconds: long before its index, which then has no need to look into a file to
+ * know that it is as it was; and the same for all, so that no file looks newer than what was made of it.
+ */
+const madeAt = 1_000_000_000;
+
+export interface SnapshotsOptions {
+  readonly dir: string;
+  /** Who owns the files; by default the one of {@link sandboxUser}. */
+  readonly user?: SandboxUser;
+  readonly log?: SandboxLog;
+  /** Called after each that was made, e.g. to make room. */
+  readonly onMade?: () => void;
+}
 
 /**
- * Snapshots under `dir` (made if missing), which several processes may share:
+ * Snapshots under `dir` (made if missing, for the worker alone), which several processes may share:
  *
- *     <repository id>/<commit>/tree           the files, and a one-commit `.git`; nobody may write
+ *     <repository id>/<commit>/tree           the files, and a one-commit `.git`
  *     <repository id>/<commit>/skipped.json   what the commit holds and the tree does not, with the reason
  *
- * Made in a directory beside it and renamed into place when whole. Fails with `commit_missing` or `git_failed`.
+ * and what kept-directory.ts says. Files belong to the sandbox user, who may write them: in an overlay they are only
+ * ever the lower layer, and what is written goes to a layer of the attempt's own. Once per process a snapshot is held
+ * against its digest, and one that does not match is made anew. Fails with `commit_missing` or `git_failed`.
  */
-export function createSnapshots({ dir }: { dir: string }): Snapshots {
-  const root = resolve(dir);
+export function createSnapshots(options: SnapshotsOptions): Snapshots {
+  const root = resolve(options.dir);
+  const user = options.user ?? sandboxUser();
   const once = createSharedWork<void>();
+  const checked = new Set<string>();
+
+  async function settle(
+    home: string,
+    place: string,
+    mirrorDir: string,
+    commit: string,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (await exists(treeOf(place))) {
+      if (await isAsMade(place, signal)) return;
+      options.log?.warn({ snapshot: place }, 'a snapshot is not as it was made: it is made anew');
+      await putAside(place, signal);
+    }
+    await mkdir(root, { recursive: true });
+    await chmod(root, 0o700);
+    await prepareHome(home);
+    const temporary = asideOf(place, home);
+    try {
+      await make(temporary, resolve(mirrorDir), commit, user, signal);
+      await putInPlace(temporary, place, signal);
+    } catch (thrown) {
+      await removeTree(temporary);
+      signal.throwIfAborted();
+      throw thrown;
+    }
+    options.onMade?.();
+  }
 
   return {
     async ensure(repository, commit, signal) {
       if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) throw new TypeError(`not a commit id: ${commit}`);
       const home = join(root, String(repository.id));
       const place = join(home, commit);
-      const tree = join(place, 'tree');
-      if (!(await exists(tree))) {
-        await once(place, signal, (shared) => make(home, place, repository.mirrorDir, commit, shared));
+      if (!checked.has(place) || !(await exists(treeOf(place)))) {
+        await once(place, signal, (shared) => settle(home, place, repository.mirrorDir, commit, shared));
+        checked.add(place);
       }
-      return tree;
+      await noteUse(place);
+      return treeOf(place);
     },
   };
 }
 
 async function make(
-  home: string,
-  place: string,
-  mirrorDir: string,
+  temporary: string,
+  mirror: string,
   commit: string,
+  user: SandboxUser,
   signal: AbortSignal,
 ): Promise<void> {
-  const mirror = resolve(mirrorDir);
-  await mkdir(home, { recursive: true, mode: 0o755 });
-  await removeAbandoned(home);
-  const temporary = join(
-    home,
-    `${underConstruction}${commit.slice(0, 12)}-${randomBytes(6).toString('hex')}`,
-  );
-  const tree = join(temporary, 'tree');
-  await mkdir(tree, { recursive: true, mode: 0o755 });
-  try {
-    const { written, skipped } = await writeTree(
-      tree,
-      mirror,
-      await listTree(mirror, commit, signal),
-      signal,
-    );
-    await makeSyntheticRepository(join(tree, '.git'), mirror, written, signal);
-    await writeFile(join(temporary, 'skipped.json'), `${JSON.stringify(skipped, null, 2)}\n`);
-    await execa('chmod', ['-R', '--', 'u=rX,go=rX', tree], { ...hostCommand, cancelSignal: signal });
-    await rename(temporary, place);
-  } catch (thrown) {
-    await removeTree(temporary);
-    signal.throwIfAborted();
-    // Another process was faster: its snapshot is as good.
-    if (!(await exists(join(place, 'tree')))) throw thrown;
-  }
-}
-
-async function removeAbandoned(home: string): Promise<void> {
-  for (const name of await readdir(home)) {
-    if (!name.startsWith(underConstruction)) continue;
-    const age = await stat(join(home, name)).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
-      () => 0,
-    );
-    if (age > abandonedMs) await removeTree(join(home, name));
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
+  const options = { ...hostCommand, cancelSignal: signal } as const;
+  const root = treeOf(temporary);
+  await mkdir(root, { recursive: true, mode: 0o755 });
+  const { written, skipped } = await writeTree(root, mirror, await listTree(mirror, commit, signal), signal);
+  const tree = await makeSyntheticRepository(join(root, '.git'), mirror, written, signal);
+  await writeFile(join(temporary, 'skipped.json'), `${JSON.stringify(skipped, null, 2)}\n`);
+  await execa('chmod', ['-R', '--', 'u=rwX,go=rX', root], options);
+  if (process.getuid?.() === 0)
+    await execa('chown', ['-R', '-h', '--', `${user.uid}:${user.gid}`, root], options);
+  await execa('find', [root, '-exec', 'touch', '--no-dereference', `--date=@${madeAt}`, '{}', '+'], options);
+  // Last, since it remembers what a file's inode said.
+  await refreshIndex(root, tree, user, signal);
 }

@@ -1,8 +1,10 @@
+import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import type { ContainerCreateOptions } from 'dockerode';
 import { createHeadTail } from '../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { endedForMemory, memoryExhausted } from './container-memory.ts';
 import { type Engine, engineStatus, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 import { createToolClient, type ToolClient } from './tool-client.ts';
@@ -21,12 +23,14 @@ export interface StartedContainer {
 
 /**
  * Creates a container, attaches, starts it and waits for the tool server. Whatever goes wrong, the caller
- * removes the container by its name: it may exist even if this rejects.
+ * removes the container by its name: it may exist even if this rejects. `accept` is given the connections that the
+ * sandbox makes over the stream.
  */
 export async function startContainer(
   engine: Engine,
   spec: ContainerCreateOptions,
   signal: AbortSignal,
+  accept: ((connection: Duplex) => void) | null = null,
 ): Promise<StartedContainer> {
   // Not aborted by the signal: a create that the engine finishes unseen would leave a container behind.
   const container = await engine.requests.createContainer(spec);
@@ -48,14 +52,17 @@ export async function startContainer(
   const detach = () => {
     if ('destroy' in stream && typeof stream.destroy === 'function') stream.destroy();
   };
-  const client = createToolClient(stream, output(), async (what) => {
+  const whyOver = async (what: string) => {
     const why = await howItEnded(container, spec).catch(() => 'the engine does not say why');
+    if (why instanceof PatchfleetError) return why;
     const said = complaints.text().trim().slice(-1000);
     return new PatchfleetError(
       'sandbox_died',
       `${what}; ${why}${said === '' ? '' : `; it printed: ${said}`}`,
     );
-  });
+  };
+  const egress = accept === null ? null : { accept, unread: () => unreadBytes(stream) };
+  const client = createToolClient(stream, output(), whyOver, egress);
   try {
     signal.throwIfAborted();
     await container.start();
@@ -65,6 +72,12 @@ export async function startContainer(
     throw thrown;
   }
   return { id: container.id, client, detach };
+}
+
+/** dockerode's stream says yes to every write; what waits is with the request under it. */
+function unreadBytes(stream: NodeJS.ReadWriteStream): number {
+  const { req } = stream as { req?: { writableLength?: number } };
+  return req?.writableLength ?? 0;
 }
 
 async function within(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
@@ -83,15 +96,19 @@ async function within(promise: Promise<void>, ms: number, signal: AbortSignal): 
   }
 }
 
-async function howItEnded(container: Docker.Container, spec: ContainerCreateOptions): Promise<string> {
+/** In words; an error of its own where the kernel killed the tool server for want of memory. */
+async function howItEnded(
+  container: Docker.Container,
+  spec: ContainerCreateOptions,
+): Promise<string | PatchfleetError> {
   const done = new AbortController();
   await Promise.race([container.wait({ abortSignal: done.signal }), delay(exitLimitMs)]).catch(() => {});
   done.abort();
   try {
     const { State: state } = await container.inspect();
-    if (state.OOMKilled) {
-      const limit = Math.round((spec.HostConfig?.Memory ?? 0) / 1024 / 1024);
-      return `it ran out of memory (the limit is ${limit} MiB)`;
+    if (endedForMemory(state)) {
+      const limitBytes = spec.HostConfig?.Memory ?? null;
+      return memoryExhausted('the sandbox ran out of memory', { limitBytes, peakBytes: limitBytes });
     }
     return state.Running
       ? 'the container still runs'

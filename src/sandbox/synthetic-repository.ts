@@ -1,7 +1,8 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { PatchfleetError } from '../domain/failure.ts';
+import type { SandboxUser } from './container-spec.ts';
 import { closedGit, git, type TreeEntry } from './mirror-reader.ts';
 
 /** Whoever looks into the history inside the sandbox finds this author, at this time. */
@@ -18,7 +19,8 @@ const author = {
 const rawAttributes = '* -text !eol -ident -filter -working-tree-encoding\n';
 
 /**
- * Makes `gitDir`, a repository of one commit with the entries given, whose index matches it. Plumbing alone: no
+ * Makes `gitDir`, a repository of one commit with the entries given, whose index matches it, and gives its tree.
+ * Plumbing alone: no
  * worktree is looked at, no hook or configuration of anybody's takes part. Nothing on the host reads it later.
  */
 export async function makeSyntheticRepository(
@@ -26,7 +28,7 @@ export async function makeSyntheticRepository(
   mirrorDir: string,
   entries: readonly TreeEntry[],
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string> {
   await execa(
     'git',
     [
@@ -70,6 +72,39 @@ export async function makeSyntheticRepository(
   const commit = text(await git(gitDir, ['commit-tree', tree, '-m', 'Snapshot'], signal, null, author));
   await git(gitDir, ['update-ref', 'refs/heads/main', commit], signal);
   await rm(join(gitDir, 'description'), { force: true });
+  return tree;
+}
+
+/**
+ * Lets the index of a tree know the files as they lie on the disk, so that git in a sandbox need not read them to
+ * know that nothing has changed: what it goes by (inode, size, times, owner) is the same through an overlay. A copy of
+ * it, `patchfleet-<tree>.index`, is for execution/workspace-patch.ts, whatever an agent does to the other. For files that
+ * the host has just written and nobody else has seen.
+ */
+export async function refreshIndex(
+  root: string,
+  tree: string,
+  user: SandboxUser,
+  signal: AbortSignal,
+): Promise<void> {
+  const gitDir = join(root, '.git');
+  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.attributesFile=/dev/null'];
+  await git(
+    gitDir,
+    [
+      `--work-tree=${root}`,
+      ...settings.flatMap((setting) => ['-c', setting]),
+      'update-index',
+      '-q',
+      '--really-refresh',
+    ],
+    signal,
+  );
+  const index = join(gitDir, 'index');
+  const copy = join(gitDir, `patchfleet-${tree}.index`);
+  await copyFile(index, copy);
+  if (process.getuid?.() !== 0) return;
+  for (const file of [index, copy]) await chown(file, user.uid, user.gid);
 }
 
 const text = (bytes: Buffer) => bytes.toString('utf8').trim();

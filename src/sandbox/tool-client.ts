@@ -1,5 +1,9 @@
+import type { Duplex } from 'node:stream';
+import { createChannels } from '../../sandbox/channels.ts';
+import { maxEgressConnections } from '../../sandbox/egress-place.ts';
 import {
   createFrameDecoder,
+  encodeChannelFrame,
   encodeFrame,
   protocolVersion,
   type ToolRequest,
@@ -19,6 +23,8 @@ export class ToolError extends Error {
 export interface ToolClient {
   /** Resolves once the server has said hello in our version; rejects when it says anything else, or dies. */
   readonly ready: Promise<void>;
+  /** Resolves with the reason once the conversation is over. */
+  readonly over: Promise<Error>;
   /**
    * Sends a request and gives its validated result. Rejects with {@link ToolError} for what the server refused,
    * with the signal's reason when it aborts (the server is told), and with `sandbox_died` when the conversation
@@ -38,15 +44,30 @@ interface Pending {
   settle(outcome: { result: unknown } | { error: Error }): void;
 }
 
-/** `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. */
+/** Bytes that may wait for a server that does not read. Requests are large at times, and the channels' windows are in it. */
+const maxUnread = 64 * 1024 * 1024;
+
+/** What the server's connections to the outside are given to. */
+export interface ToolClientEgress {
+  readonly accept: (channel: Duplex) => void;
+  /** Bytes written and not yet taken by the other side. */
+  readonly unread: () => number;
+}
+
+/**
+ * `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. Without `egress` the
+ * server may open no channel.
+ */
 export function createToolClient(
   input: NodeJS.WritableStream,
   output: AsyncIterable<Buffer>,
   whyOver: (what: string) => Promise<Error>,
+  egress: ToolClientEgress | null = null,
 ): ToolClient {
   const pending = new Map<number, Pending>();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => {});
+  const ended = Promise.withResolvers<Error>();
   let greeted = false;
   let nextId = 1;
   let over: Error | null = null;
@@ -55,8 +76,22 @@ export function createToolClient(
     if (over !== null) return;
     over = reason;
     ready.reject(reason);
+    ended.resolve(reason);
     for (const call of [...pending.values()]) call.settle({ error: reason });
+    channels.close();
   }
+
+  /** Whoever fills the worker's memory by not reading is let go. */
+  function sendOfChannel(frame: Buffer): void {
+    if (over !== null) return;
+    input.write(encodeChannelFrame(frame));
+    if (egress !== null && egress.unread() > maxUnread)
+      end(new PatchfleetError('sandbox_died', 'the tool server does not read what it is sent'));
+  }
+  const channels = createChannels(
+    sendOfChannel,
+    egress === null ? null : { limit: maxEgressConnections, take: egress.accept },
+  );
 
   function receive(message: unknown): void {
     if (!greeted) {
@@ -64,8 +99,14 @@ export function createToolClient(
       if (hello.protocol !== protocolVersion) {
         throw new Error(`the tool server speaks version ${hello.protocol}, not ${protocolVersion}`);
       }
+      if (egress !== null && (hello.egress ?? null) === null)
+        throw new Error('the tool server offers no way out');
       greeted = true;
       ready.resolve();
+      return;
+    }
+    if (Buffer.isBuffer(message)) {
+      channels.receive(message);
       return;
     }
     const frame = responseSchema.parse(message);
@@ -141,5 +182,5 @@ export function createToolClient(
     });
   }
 
-  return { ready: ready.promise, call, end };
+  return { ready: ready.promise, over: ended.promise, call, end };
 }

@@ -10,7 +10,9 @@ const output = z.string().max(greatestMaxBuffer + 1024);
 /** Texts that name what was asked for, which may be long: cut rather than refused. */
 const told = z.string().transform((text) => (text.length > 10_000 ? `${text.slice(0, 10_000)}…` : text));
 
-export const helloSchema = z.object({ hello: z.object({ protocol: z.int() }) });
+export const helloSchema = z.object({
+  hello: z.object({ protocol: z.int(), egress: z.enum(['socket', 'stream']).nullish() }),
+});
 
 export const responseSchema = z.union([
   z
@@ -48,6 +50,8 @@ export const resultSchemas = {
     isMaxBuffer: z.boolean(),
     spawnError: told.nullable(),
     durationMs: z.number().min(0),
+    peakMemoryBytes: z.number().min(0).nullable(),
+    outOfMemory: z.boolean(),
   }),
   write: z.object({}),
   edit: z.object({ edited: z.boolean(), line: count.nullable(), explanation: told }),

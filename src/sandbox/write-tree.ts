@@ -19,9 +19,8 @@ export interface WrittenTree {
 }
 
 /**
- * Writes entries of a tree below `root` (an empty directory): blobs raw, files 0444 or 0555, symlinks as such
- * and last, so that none is ever written through; a submodule is an empty directory. The
- * directories are left writable.
+ * Writes entries of a tree below `root` (an empty directory): blobs raw, files 0644 or 0755, symlinks as such
+ * and last, so that none is ever written through; a submodule is an empty directory.
  */
 export async function writeTree(
   root: string,
@@ -71,7 +70,7 @@ export async function writeTree(
       const entry = files[index];
       if (entry === undefined) return;
       await attempt(entry, () =>
-        writeFile(absolute(entry.path), entry.mode === '100755' ? 0o555 : 0o444, parts),
+        writeFile(absolute(entry.path), entry.mode === '100755' ? 0o755 : 0o644, parts),
       );
       for await (const _ of parts);
     },

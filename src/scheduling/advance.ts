@@ -1,4 +1,5 @@
 import type { Limits } from '../config/operator-config.ts';
+import type { MemoryBounds } from '../domain/sandbox-estimate.ts';
 import type { Store, Task } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { decide } from './decide.ts';
@@ -13,19 +14,26 @@ export function createAdvance(deps: {
   store: Pick<Store, 'graphs'>;
   queue: Queue;
   limits: Limits;
+  memory: MemoryBounds;
   /** A further bound on the attempts of a task that are live at once; null: none. See quota-bound.ts. */
   quotaBound?: () => Promise<(task: Task) => number | null>;
   log: Logger;
 }): (taskId: string) => Promise<void> {
   const { store, queue, limits, quotaBound, log } = deps;
-  const bounds = decideLimits(limits);
+  const bounds = decideLimits(limits, deps.memory);
   return async (taskId) => {
     const quota = await quotaBound?.();
     const parallel = (task: Task) =>
       Math.max(1, Math.min(limits.task_parallel, quota?.(task) ?? limits.task_parallel));
     const advanced = await store.graphs.advance(taskId, {
       parallel,
-      decide: (state, now) => decide(state, bounds, now),
+      decide: (state, now) => {
+        const actions = decide(state, bounds, now);
+        for (const action of actions)
+          if (action.type === 'enlarge')
+            log.warn({ task: taskId, subtask: action.id, memoryMib: action.memoryMib }, action.reason);
+        return actions;
+      },
     });
     if (advanced === null) return;
     const { task, started, settled, wakeAt } = advanced;

@@ -1,6 +1,7 @@
 import { divideRow } from '../domain/divide.ts';
 import { type Failure, failureKinds } from '../domain/failure.ts';
 import type { Action, EndedRow, SplitAction } from '../domain/graph.ts';
+import { nextMemoryMib, weightOf } from '../domain/sandbox-estimate.ts';
 import { backoffMs } from './backoff.ts';
 import type { DecideLimits } from './limits.ts';
 
@@ -11,6 +12,7 @@ export function afterFailure(row: EndedRow, limits: DecideLimits, retriesUsed: n
   // Its turns were honest work, too much for one attempt.
   const overran = failure.code === 'wall_limit' && row.progressed;
   if (failure.code === 'verification_failed') return afterVerification(row, failure, limits);
+  if (failure.code === 'memory_exhausted') return withMoreMemory(row, failure, limits);
   const kind = overran ? 'too_big' : failureKinds[failure.code].class;
   switch (kind) {
     case 'too_big':
@@ -43,6 +45,18 @@ function afterVerification(row: EndedRow, failure: Failure, limits: DecideLimits
   if (row.verificationReruns < limits.verificationReruns) return rerun(row, 'verification', failure);
   const smaller = limits.verificationReruns > 0 ? split(row, limits, failure.detail) : null;
   return smaller ?? next(row, failure);
+}
+
+/** With twice the memory, as far as the operator's ceiling; the pause of a retry would bring nothing. */
+function withMoreMemory(row: EndedRow, failure: Failure, { memory }: DecideLimits): Action {
+  const last = row.memoryMib ?? memory.baseMib;
+  const memoryMib = nextMemoryMib(last, memory.ceilingMib);
+  if (memoryMib === null) {
+    const detail = `${failure.detail}\nIt ran out of ${last} MiB, and the operator allows no more than ${memory.ceilingMib} MiB (\`sandbox.memory_ceiling_mib\`).`;
+    return next(row, { code: 'memory_ceiling', detail });
+  }
+  const reason = `It ran out of ${last} MiB of memory and is tried again with ${memoryMib} MiB.`;
+  return { type: 'enlarge', id: row.id, memoryMib, weight: weightOf(memoryMib, memory), reason };
 }
 
 function retry(row: EndedRow, failure: Failure, limits: DecideLimits, used: number, now: number): Action {

@@ -1,4 +1,5 @@
 import type { Limits } from '../config/operator-config.ts';
+import type { MemoryBounds } from '../domain/sandbox-estimate.ts';
 
 /** What bounds the decisions about a graph; see `limits` of the operator file. */
 export interface DecideLimits {
@@ -10,9 +11,11 @@ export interface DecideLimits {
   readonly splitDepth: number;
   readonly verificationReruns: number;
   readonly conflictReruns: number;
+  /** Of a sandbox. */
+  readonly memory: MemoryBounds;
 }
 
-export function decideLimits(limits: Limits): DecideLimits {
+export function decideLimits(limits: Limits, memory: MemoryBounds): DecideLimits {
   return {
     retries: limits.retries,
     taskRetries: limits.task_retries,
@@ -20,5 +23,6 @@ export function decideLimits(limits: Limits): DecideLimits {
     splitDepth: limits.split_depth,
     verificationReruns: limits.verification_reruns,
     conflictReruns: limits.conflict_reruns,
+    memory,
   };
 }

@@ -1,5 +1,5 @@
 import { eq, inArray, sql } from 'drizzle-orm';
-import type { Action, RerunAction } from '../domain/graph.ts';
+import type { Action, EnlargeAction, RerunAction } from '../domain/graph.ts';
 import type { Executor } from './database.ts';
 import { addEdges, recount } from './edges.ts';
 import { completeRows, failRow } from './end-rows.ts';
@@ -23,6 +23,9 @@ export async function applyActions(
       case 'retry':
         await wait(tx, action.id, { notBefore: new Date(action.notBefore) });
         if (action.counted) await countRetry(tx, task.id);
+        break;
+      case 'enlarge':
+        await enlarge(tx, action);
         break;
       case 'fallback':
         await wait(tx, action.id, { ...afresh, agent: action.agent, fallbacks: [...action.rest] });
@@ -75,6 +78,17 @@ async function rerun(tx: Executor, { id, cause, feedback, base, after }: RerunAc
     after.map((dependsOn) => ({ subtaskId: id, dependsOn })),
   );
   await tx.delete(checkpoints).where(inArray(checkpoints.subtaskId, [id]));
+}
+
+async function enlarge(tx: Executor, { id, memoryMib, weight, reason }: EnlargeAction): Promise<void> {
+  await tx
+    .update(subtasks)
+    .set({
+      ...{ memoryMib, weight, summary: reason, status: 'waiting', notBefore: null },
+      // The attempt was counted when it failed; it is no failure of the row.
+      failures: sql`greatest(0, ${subtasks.failures} - 1)`,
+    })
+    .where(eq(subtasks.id, id));
 }
 
 async function countRetry(tx: Executor, taskId: string): Promise<void> {

@@ -3,6 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { turnsStand } from '../domain/resume.ts';
 import { dropCheckpoints } from './checkpoints.ts';
 import { type ClaimLimits, claimNext, defaultClaimLimits } from './claim-next.ts';
+import { comingUp } from './coming-up.ts';
 import type { Database, Executor } from './database.ts';
 import type { Attempt, Attempts, Claim, NewArtifact } from './port.ts';
 import { artifacts, attempts, subtasks, tasks } from './schema.ts';
@@ -20,6 +21,8 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
       const marked = await claimNext(db, limits, worker, room, (tx, ids) => mark(tx, ids, worker));
       return await load(db, marked);
     },
+
+    comingUp: (taskId, worker) => comingUp(db, limits.leaseMs, taskId, worker),
 
     heartbeat: async (claim) => {
       const rows = await db

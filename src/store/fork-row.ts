@@ -26,11 +26,11 @@ export async function forkRow(tx: Executor, task: Task, { id, rows, refused }: F
         ),
       ),
     );
-  const { taskId, agent, issue, weight, fallbacks, complexity } = requester;
+  const { taskId, agent, issue, weight, memoryMib, fallbacks, complexity } = requester;
   const first = await nextRowOf(tx, taskId);
   const added = rows.map(({ title, matrix, dependsOn }, index) => ({
     row: {
-      ...{ taskId, agent, issue, weight, fallbacks, complexity, title, matrix },
+      ...{ taskId, agent, issue, weight, memoryMib, fallbacks, complexity, title, matrix },
       id: randomUUID(),
       row: first + index,
       path: complexity + Math.max(0, ...integrations.map(({ path }) => path)),

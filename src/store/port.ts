@@ -53,6 +53,7 @@ export interface Store {
   readonly publications: Publications;
   readonly ledger: BudgetLedger;
   readonly verifications: Verifications;
+  readonly failedSetups: SetupFailures;
   readonly resultIndex: ResultIndex;
   readonly audit: Audit;
   readonly deadLetters: DeadLetters;
@@ -184,6 +185,12 @@ export interface Attempts {
     worker: string,
     room: Room & { readonly most: number },
   ): Promise<NonNullable<Awaited<ReturnType<Attempts['claim']>>>[]>;
+  /**
+   * Sandboxes that agents of that task will want next of this worker, over the head of the task: for what it has claimed
+   * and not yet begun, and for its share, among the workers that live, of what may start. By memory (MiB; null: the
+   * default). Rows that build on others are left out.
+   */
+  comingUp(taskId: string, worker: string): Promise<{ memoryMib: number | null; count: number }[]>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */
@@ -342,6 +349,13 @@ export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
   put(key: string, report: VerificationReport): Promise<void>;
+}
+
+/** Setups that failed, by the key of what they would have prepared. */
+export interface SetupFailures {
+  /** How it failed within the last minutes; null: it did not. */
+  fresh(key: string): Promise<Failure | null>;
+  put(key: string, repositoryId: number, failure: Failure): Promise<void>;
 }
 
 /** Verified patches by what they were made from; see domain/result-key.ts. */

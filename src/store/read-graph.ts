@@ -49,10 +49,10 @@ export async function readEnded(tx: Executor, task: Task): Promise<EndedState | 
   const ended = rows.map((row): EndedRow => {
     const attempt = newest.find(({ subtaskId }) => subtaskId === row.id);
     const { id, kind, issue, title, agent, fallbacks, matrix, complexity, depth, failures, deaths } = row;
-    const { verificationReruns, conflictReruns, base } = row;
+    const { verificationReruns, conflictReruns, base, memoryMib } = row;
     return {
       ...{ id, row: row.row, kind, issue, title, agent, fallbacks, matrix, complexity, depth },
-      ...{ failures, deaths, verificationReruns, conflictReruns, base },
+      ...{ failures, deaths, verificationReruns, conflictReruns, base, memoryMib },
       attempt: attempt?.status ?? 'failed',
       failure: row.failure,
       progressed: attempt?.progressed ?? false,

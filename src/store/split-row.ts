@@ -18,10 +18,11 @@ export async function splitRow(
     .where(eq(subtasks.id, id))
     .returning();
   if (parent === undefined) return;
-  const { taskId, agent, issue, kind, waitsFor, weight, fallbacks, base } = parent;
+  const { taskId, agent, issue, kind, waitsFor, weight, memoryMib, fallbacks, base } = parent;
   const first = await nextRowOf(tx, taskId);
   const rows = children.map(({ title, matrix, complexity }, index) => ({
-    ...{ taskId, agent, issue, kind, waitsFor, weight, fallbacks, base, title, matrix, complexity, feedback },
+    ...{ taskId, agent, issue, kind, waitsFor, weight, memoryMib, fallbacks, base },
+    ...{ title, matrix, complexity, feedback },
     id: randomUUID(),
     row: first + index,
     parent: id,

@@ -7,6 +7,7 @@ import type { OpenDatabase } from './database.ts';
 import { createDeadLetters } from './dead-letters.ts';
 import { createDeliveries } from './deliveries.ts';
 import { createDueWork } from './due.ts';
+import { createFailedSetups } from './failed-setups.ts';
 import { createFigures } from './figures.ts';
 import { createGraphs } from './graphs.ts';
 import { underLock } from './locks.ts';
@@ -38,6 +39,7 @@ export function createStore(
     figures: createFigures(db),
     publications: createPublications(db),
     verifications: createVerifications(db),
+    failedSetups: createFailedSetups(db),
     resultIndex: createResultIndex(db),
     ledger: createBudgetLedger(db, options.taskTokens),
     audit: createAudit(db),

@@ -112,6 +112,7 @@ export function createTasks(db: Database): Tasks {
           complexity: row.complexity,
           path: paths[index] ?? row.complexity,
           weight: row.weight ?? 1,
+          memoryMib: row.memoryMib ?? null,
           fallbacks: [...(row.fallbacks ?? [])],
           unmet: row.dependsOn.length,
           ...never,

@@ -10,12 +10,14 @@ import { fanOut } from './fan-out.ts';
 import { merge } from './merge.ts';
 import { realCode } from './real-code.ts';
 import type { Bench } from './result.ts';
+import { sandbox } from './sandbox.ts';
 
 const benches: Readonly<Record<string, Bench>> = {
   engine,
   fanout: fanOut,
   merge,
   realcode: realCode,
+  sandbox,
 };
 
 process.exitCode = await main(process.argv.slice(2));

@@ -152,6 +152,7 @@ async function integrate(
     config: repositoryConfigSchema.parse({}),
     context: {
       ...{ taskId: view.task.id, attemptId: 'bench', repository: { id: 1, mirrorDir: mirror.dir } },
+      kind: { config: repositoryConfigSchema.parse({}), trusted: view.task.headSha },
       ...{ commands: [{ name: 'check', argv: ['check'], cwd: '' }], commandMs: 60_000 },
       ...{ signal, onProgress: () => {} },
     },

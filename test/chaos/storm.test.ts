@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { whyNoEngine } from './storm/engine.ts';
+import { whyNoEngine } from '../support/second-engine.ts';
 import { shortForm } from './storm/form.ts';
 import { renderReport } from './storm/result.ts';
 import { runStorm } from './storm/storm.ts';

@@ -50,6 +50,7 @@ export async function createLocalSandbox(
     async remove(path) {
       await removeFile(workspace, { op: 'remove', path });
     },
+    keep: () => Promise.reject(new Error('not asked for')),
     harvest: (signal) => harvestWorkspace({ workspace, snapshot }, signal),
     close: () => rm(home, { recursive: true, force: true }),
   };

@@ -34,6 +34,8 @@ function createNoOpSandbox(): Sandbox {
     isMaxBuffer: false,
     spawnError: null,
     durationMs: 0,
+    peakMemoryBytes: null,
+    outOfMemory: false,
   };
   return {
     containerId: randomBytes(32).toString('hex'),
@@ -49,6 +51,7 @@ function createNoOpSandbox(): Sandbox {
     edit: async () => ({ edited: true, line: 1, explanation: '' }),
     remove: async () => {},
     harvest: async () => [],
+    keep: async () => {},
     close: async () => {},
   };
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '../../support/app/until.ts';
-import { whyNoEngine } from './engine.ts';
+import { whyNoEngine } from '../../support/second-engine.ts';
 import type { StormForm } from './form.ts';
 import { judgeStorm } from './judge.ts';
 import { isQuiet, readFacts, readProgress, readTurns, sandboxesLeft } from './observe.ts';

@@ -9,8 +9,8 @@ import { startPostgres, type TestPostgres } from '../../support/database.ts';
 import { createGitHubDouble, type GitHubDouble } from '../../support/github/create-github-double.ts';
 import { createModelDouble, type ModelDouble } from '../../support/model/create-model-double.ts';
 import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { type SecondEngine, startSecondEngine } from '../../support/second-engine.ts';
 import { type Relay, startRelay } from './deliveries.ts';
-import { type OwnEngine, startOwnEngine } from './engine.ts';
 import type { StormForm } from './form.ts';
 import type { Random } from './random.ts';
 import { type Supervisor, superviseApps } from './supervisor.ts';
@@ -23,7 +23,7 @@ export interface StormWorld {
   readonly redis: TestRedis;
   readonly postgres: TestPostgres;
   /** Null: the machine's engine is used, and never restarted. */
-  readonly engine: OwnEngine | null;
+  readonly engine: SecondEngine | null;
   readonly relay: Relay;
   readonly apps: Supervisor;
   /** One for all processes: fixes want that. */
@@ -68,8 +68,11 @@ export async function openStorm(
   const configPath = join(dir, 'patchfleet.yml');
   await writeFile(configPath, stringify(operatorConfig));
 
-  const engine = form.dockerRestarts > 0 ? await startOwnEngine(image) : null;
-  if (engine !== null) opened.defer(engine.stop);
+  const engine = form.dockerRestarts > 0 ? await startSecondEngine() : null;
+  if (engine !== null) {
+    opened.defer(engine.end);
+    await engine.loadImage(image);
+  }
   signal.throwIfAborted();
   const postgres = opened.use(await startPostgres());
   const redis = opened.use(await startRedis());

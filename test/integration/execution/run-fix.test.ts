@@ -12,7 +12,6 @@ import { createFixWork } from '../../../src/execution/run-fix.ts';
 import { createPatchChecker } from '../../../src/merging/check-patch.ts';
 import { createBaseFinder } from '../../../src/merging/integrate-rows.ts';
 import type { Sandboxes } from '../../../src/sandbox/port.ts';
-import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import { decide } from '../../../src/scheduling/decide.ts';
 import { decideLimits } from '../../../src/scheduling/limits.ts';
 import { createArtifactDirectory } from '../../../src/store/artifact-directory.ts';
@@ -25,6 +24,7 @@ import { createLocalSandbox } from '../../support/local-sandbox.ts';
 import type { BehaviourInput } from '../../support/model/behaviour.ts';
 import { createModelDouble, type ModelDouble } from '../../support/model/create-model-double.ts';
 import { promptOf, readFence } from '../../support/model/prompt.ts';
+import { kindsBelow } from '../../support/sandbox-kinds.ts';
 import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
 import { coder, gatewayTo } from '../agents/model-setting.ts';
 import { createGitSetting, type GitSetting } from '../merging/merging-setting.ts';
@@ -55,7 +55,7 @@ beforeEach(() => {
   red.clear();
 });
 
-const limits = decideLimits(limitsSchema.parse({}));
+const limits = decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 });
 const advance = (taskId: string) =>
   store.graphs.advance(taskId, { parallel: () => 10, decide: (state, now) => decide(state, limits, now) });
 
@@ -72,7 +72,7 @@ function performer() {
   const passed = { passed: true, newFailures: [], knownFailures: [], flaky: [] };
   return createFixWork({
     mirrors: { open: async () => git.mirror },
-    snapshots: createSnapshots({ dir: join(git.home, 'snapshots') }),
+    kinds: kindsBelow(git.home, sandboxes).kinds,
     ...{ store, artifacts, sandboxes },
     merging: {
       checksOf: async () => [],

@@ -46,6 +46,7 @@ async function check(changes: Files, writes: string[] = ['**']) {
       taskId: 'task',
       attemptId: 'attempt',
       repository: { id: 1, mirrorDir: setting.mirror.dir },
+      kind: { config: repositoryConfigSchema.parse({}), trusted: setting.head },
       commands: [nodeTests],
       commandMs: 1000,
       signal: never,

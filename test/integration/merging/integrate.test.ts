@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
 import { protectionBy } from '../../../src/domain/protection.ts';
 import { createIntegrator } from '../../../src/merging/integrate.ts';
 import type { IntegrationRequest } from '../../../src/merging/integration-request.ts';
@@ -63,6 +64,7 @@ function integrate(change: Partial<IntegrationRequest> & Pick<IntegrationRequest
       taskId: 'task',
       attemptId: 'attempt',
       repository: { id: 1, mirrorDir: setting.mirror.dir },
+      kind: { config: repositoryConfigSchema.parse({}), trusted: setting.head },
       commands: [{ name: 'test', argv: ['test'], cwd: '' }],
       commandMs: 1000,
       signal: new AbortController().signal,

@@ -2,6 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
 import type { VerificationCommand } from '../../../src/domain/verification.ts';
 import { createMirrors } from '../../../src/github/mirror.ts';
 import type { TreeChange } from '../../../src/github/port.ts';
@@ -10,9 +11,9 @@ import { createVerifier } from '../../../src/merging/verify.ts';
 import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { createSharedWork } from '../../../src/sandbox/shared-work.ts';
-import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import { createVerifications } from '../../../src/store/verifications.ts';
 import { openTestDatabase } from '../../support/database.ts';
+import { kindsBelow } from '../../support/sandbox-kinds.ts';
 import { initBare, writeHistory } from '../mirror/build-repository.ts';
 import { createSetting, never } from '../sandbox/docker-setting.ts';
 
@@ -99,7 +100,6 @@ export async function createMergingSetting(files: Files) {
   const docker = createSetting();
   const database = await openTestDatabase();
   const verifications = createVerifications(database.db);
-  const snapshots = createSnapshots({ dir: join(git.home, 'snapshots') });
   let acquired = 0;
   const hooks: {
     before: (() => void) | null;
@@ -119,12 +119,11 @@ export async function createMergingSetting(files: Files) {
   const createAnother = (imageId?: string) =>
     createVerifier({
       verifications,
-      snapshots,
-      sandboxes: {
+      sandboxes,
+      kinds: kindsBelow(git.home, {
         ...docker.sandboxes,
-        ...sandboxes,
         ...(imageId === undefined ? {} : { imageId: async () => imageId }),
-      },
+      }).kinds,
       treeOf: (_dir, commit) => git.mirror.treeOf(commit),
       once: createSharedWork(),
       progressMs: 50,
@@ -133,6 +132,7 @@ export async function createMergingSetting(files: Files) {
     taskId: 'task',
     attemptId: 'attempt',
     repository: { id: 1, mirrorDir: git.mirror.dir },
+    kind: { config: repositoryConfigSchema.parse({}), trusted: git.head },
     commands: [nodeTests],
     commandMs: 30_000,
     signal: never,

@@ -8,6 +8,7 @@ import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.t
 import type { HarvestEntry } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
+import type { Workspace } from '../../../src/sandbox/workspaces.ts';
 import { type TreeFile, writeHistory } from '../mirror/build-repository.ts';
 
 export const never = new AbortController().signal;
@@ -35,7 +36,7 @@ export async function createPatchSetting(): Promise<PatchSetting> {
   });
   const mirror = await mirrors.open(repository);
   const snapshots = createSnapshots({ dir: join(home, 'snapshots') });
-  const workspaces = createCopiedWorkspaces(join(home, 'workspaces'), 'tester', user);
+  const workspaces = createCopiedWorkspaces({ root: join(home, 'workspaces'), worker: 'tester', user });
   let made = 0;
   return {
     home,
@@ -45,9 +46,15 @@ export async function createPatchSetting(): Promise<PatchSetting> {
       return writeHistory(mirror.dir, trees, `made-${made}`);
     },
     snapshot: (commit) => snapshots.ensure({ id: repository.id, mirrorDir: mirror.dir }, commit, never),
-    workspace: async (snapshot) => (await workspaces.create({ snapshot }, never)).mount.dir,
+    workspace: async (snapshot) => mountedAt(await workspaces.create({ snapshot }, never)),
     end: () => removeTree(home),
   };
+}
+
+/** The directory that a container would be given. */
+export function mountedAt({ mount }: Workspace): string {
+  if (mount.kind !== 'bind') throw new Error('only the engine mounts it');
+  return mount.dir;
 }
 
 export async function toChanges(harvest: readonly HarvestEntry[]): Promise<TreeChange[]> {

@@ -81,7 +81,7 @@ describe('what an agent plants', () => {
       printf 1 > "$(printf 'bad\\377')" ; printf 1 > "$(printf 'odd\\377')"
       echo 1 > 'new
 line'
-      truncate -s 500G sparse
+      truncate -s 3G sparse
       echo 1 > module/file
       mkdir locked && echo 1 > locked/inside && chmod 0 locked/inside locked
       rm -r old && echo file > old
@@ -104,7 +104,7 @@ line'
       ['submodule', 'module/file'],
       ['git_directory', 'nested/.git'],
       ['file', 'nested/file'],
-      ['file', 'new\nline'],
+      ['path', 'new\\u000aline'],
       ['path', 'odd\\xff'],
       ['file', 'old'],
       ['deleted', 'old/x.txt'],

@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
-import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import type { Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
+import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 
 export const never = new AbortController().signal;
 
@@ -20,7 +21,7 @@ export interface Setting {
   readonly instance: string;
   readonly home: string;
   readonly workspacesDir: string;
-  readonly sandboxes: Sandboxes;
+  readonly sandboxes: DockerSandboxes;
   /** A directory to make workspaces of, with these files. */
   snapshot(files: Record<string, string | Buffer>): string;
   /** Starts a sandbox of a new attempt that is closed at the end in any case. */
@@ -67,6 +68,9 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
       mkdirSync(dirname(join(dir, name)), { recursive: true });
       writeFileSync(join(dir, name), content);
     }
+    // As snapshots are: an overlay gives the sandbox user what it may do by their owner and modes.
+    const { uid, gid } = sandboxUser();
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', `${uid}:${gid}`, dir]);
     return dir;
   };
   return {

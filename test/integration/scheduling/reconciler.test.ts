@@ -34,7 +34,8 @@ async function reconcile() {
   await createReconciler({ store, queue, timing, limits, log })();
   return [...asked];
 }
-const advance = (taskId: string) => createAdvance({ store, queue, limits, log })(taskId);
+const memory = { baseMib: 1024, ceilingMib: 4096 };
+const advance = (taskId: string) => createAdvance({ store, queue, limits, memory, log })(taskId);
 
 let number = 0;
 const hourAgo = () => new Date(Date.now() - 3_600_000);

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => store.close());
 
-const limits = decideLimits(limitsSchema.parse({}));
+const limits = decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 });
 const advance = (taskId: string) =>
   store.graphs.advance(taskId, {
     parallel: () => 10,

@@ -27,7 +27,7 @@ async function running(...rows: PlannedRow[]) {
   tasks += 1;
   const { task } = await store.tasks.create(newTask({ kind: 'fix', key: `graph:${tasks}`, number: tasks }));
   await store.tasks.storePlan(task.id, newPlan(...rows), planFacts);
-  const limits = decideLimits(limitsSchema.parse({}));
+  const limits = decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 });
   const advance = () =>
     store.graphs.advance(task.id, { parallel: () => 10, decide: (state, now) => decide(state, limits, now) });
   const view = async () => {
@@ -275,7 +275,8 @@ describe('a graph in the store', () => {
     const advance = (room: number) =>
       store.graphs.advance(task.id, {
         parallel: () => room,
-        decide: (state, now) => decide(state, decideLimits(limitsSchema.parse({})), now),
+        decide: (state, now) =>
+          decide(state, decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 }), now),
       });
     expect((await advance(2))?.started).toHaveLength(2);
     expect((await advance(2))?.started).toHaveLength(0);

@@ -1,5 +1,7 @@
 import { expect } from 'vitest';
 import { sandboxesOf } from './data-directory.ts';
+import { until } from './until.ts';
+import { describeWorld } from './until-done.ts';
 import type { World } from './world.ts';
 
 /**
@@ -9,11 +11,15 @@ import type { World } from './world.ts';
 export async function assertStrict(world: World, refusals: readonly unknown[] = []): Promise<void> {
   const { github, model } = world;
   await github.settled();
-  const left = await Promise.all(world.apps.map((app) => sandboxesOf(app.dataDir)));
+  const left = async () => (await Promise.all(world.apps.map((app) => sandboxesOf(app.dataDir)))).flat();
+  // What was started ahead and nobody wants goes by itself, a moment after.
+  await until('no sandbox is left', async () => (await left()).length === 0, {
+    limitMs: 20_000,
+    describe: () => describeWorld(world),
+  });
   expect({
     unexpected: github.unexpected,
     violations: github.violations,
     refusals: model.journal().flatMap(({ refusal }) => refusal ?? []),
-    sandboxes: left.flat().map(({ Id }) => Id),
-  }).toEqual({ unexpected: [], violations: [], refusals, sandboxes: [] });
+  }).toEqual({ unexpected: [], violations: [], refusals });
 }

@@ -26,7 +26,7 @@ export interface Event {
 const kinds = [
   ...['succeed', 'succeed', 'succeed', 'succeed', 'succeed', 'ask_for_rows'],
   ...['transient', 'too_big', 'time_out', 'verification', 'verification', 'conflict', 'permanent', 'budget'],
-  ...['die', 'release', 'late', 'foreign', 'twice', 'cancel'],
+  ...['memory', 'die', 'release', 'late', 'foreign', 'twice', 'cancel'],
 ] as const;
 
 const event: fc.Arbitrary<Event> = fc.record({
@@ -45,6 +45,12 @@ const limits = fc.record<DecideLimits>({
   splitDepth: fc.nat(3),
   verificationReruns: fc.nat(2),
   conflictReruns: fc.nat(2),
+  // A ceiling that is met, one between two steps, and one below the default.
+  memory: fc.constantFrom(
+    { baseMib: 512, ceilingMib: 2048 },
+    { baseMib: 512, ceilingMib: 1500 },
+    { baseMib: 512, ceilingMib: 256 },
+  ),
 });
 
 export const files = Array.from({ length: 24 }, (_, index) => `src/f${index}.js`);

@@ -54,6 +54,12 @@ function faultsOf(state: Snapshot, { limits, parallel }: History): string[] {
     hold(row.row === index, `${name} stands at ${index}`);
     hold(row.failures <= limits.retries + 1, `${name}: ${row.failures} failures`);
     hold(row.deaths <= limits.deaths, `${name}: ${row.deaths} deaths`);
+    const { baseMib, ceilingMib } = limits.memory;
+    const mib = row.memoryMib ?? baseMib;
+    const step = mib === ceilingMib || Number.isInteger(Math.log2(mib / baseMib));
+    hold(step && (mib <= ceilingMib || mib === baseMib), `${name}: ${mib} MiB`);
+    const gaveUp = row.status === 'failed' && row.failure?.code === 'memory_ceiling';
+    hold(!gaveUp || mib >= ceilingMib, `${name}: given up with ${mib} MiB`);
     hold(row.depth <= limits.splitDepth, `${name}: depth ${row.depth}`);
     hold(row.verificationReruns <= limits.verificationReruns, `${name}: ${row.verificationReruns} re-runs`);
     hold(row.conflictReruns <= conflicts, `${name}: ${row.conflictReruns} re-runs after conflicts`);

@@ -32,7 +32,13 @@ export const openMemoryWorld: OpenWorld = async (plan, limits, parallel) => {
       ...{ id: `r${index}`, row: index, kind: row.kind ?? 'agent', issue: row.issue ?? null },
       ...{ title: row.title, agent: row.agent, fallbacks: [], matrix: row.matrix },
       ...{ complexity: row.complexity, depth: 0, failures: 0, deaths: 0, verificationReruns: 0 },
-      ...{ conflictReruns: 0, base: null, failure: null, waitsFor: row.waitsFor ?? 'success' },
+      ...{
+        memoryMib: row.memoryMib ?? null,
+        conflictReruns: 0,
+        base: null,
+        failure: null,
+        waitsFor: row.waitsFor ?? 'success',
+      },
       ...{ status: 'waiting', path: paths[index] ?? 0, notBefore: null, candidate: null, result: null },
     }),
   );
@@ -165,6 +171,10 @@ export const openMemoryWorld: OpenWorld = async (plan, limits, parallel) => {
         Object.assign(row, { status: 'waiting', notBefore: action.notBefore });
         if (action.counted) retriesUsed += 1;
         break;
+      case 'enlarge':
+        Object.assign(row, { status: 'waiting', notBefore: null, memoryMib: action.memoryMib });
+        row.failures -= 1;
+        break;
       case 'fallback':
         Object.assign(row, { ...anew, status: 'waiting', agent: action.agent, fallbacks: action.rest });
         break;
@@ -273,7 +283,7 @@ export const openMemoryWorld: OpenWorld = async (plan, limits, parallel) => {
         ...{ status: row.status, title: row.title, writes: row.matrix.writes, path: row.path },
         ...{ dependsOn: [...above(row.id)].toSorted(), unmet: unmet(row), depth: row.depth },
         pausing: row.status === 'waiting' && row.notBefore !== null && row.notBefore > now,
-        ...{ failures: row.failures, deaths: row.deaths, failure: row.failure },
+        ...{ failures: row.failures, deaths: row.deaths, failure: row.failure, memoryMib: row.memoryMib },
         ...{ verificationReruns: row.verificationReruns, conflictReruns: row.conflictReruns },
       })),
       attempts: rows.flatMap(({ id }) =>

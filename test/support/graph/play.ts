@@ -107,6 +107,7 @@ const codes: Partial<Record<Event['kind'], FailureCode>> = {
   transient: 'model_timeout',
   too_big: 'context_exceeded',
   time_out: 'wall_limit',
+  memory: 'memory_exhausted',
   verification: 'verification_failed',
   conflict: 'merge_conflict',
   permanent: 'command_failed',

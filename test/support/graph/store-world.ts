@@ -83,6 +83,7 @@ export function storeWorlds({ db }: Pick<OpenDatabase, 'db'>, store: Store): Ope
             ...{ status: row.status, title: row.title, writes: row.matrix.writes, path: row.path },
             ...{ dependsOn: (dependsOn.get(row.id) ?? []).map((edge) => edge.dependsOn) },
             ...{ unmet: row.unmet, depth: row.depth, failures: row.failures, deaths: row.deaths },
+            memoryMib: row.memoryMib,
             pausing: row.status === 'waiting' && (row.notBefore?.getTime() ?? 0) > Date.now(),
             ...{ verificationReruns: row.verificationReruns, conflictReruns: row.conflictReruns },
             failure: row.failure,

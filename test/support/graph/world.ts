@@ -63,6 +63,7 @@ export interface SnapshotRow {
   readonly depth: number;
   readonly failures: number;
   readonly deaths: number;
+  readonly memoryMib: number | null;
   readonly verificationReruns: number;
   readonly conflictReruns: number;
   readonly failure: Failure | null;

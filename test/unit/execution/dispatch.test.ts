@@ -19,6 +19,7 @@ function setting(options: {
   const running = new Map<string, PromiseWithResolvers<void>>();
   const ended: string[] = [];
   const left: string[] = [];
+  const changed: string[] = [];
   const workers: Workers = {
     look: async () => options.look?.() ?? { gone: [], waiting: false },
     leave: async (worker) => void left.push(worker),
@@ -29,6 +30,7 @@ function setting(options: {
     canRun: async () => options.canRun?.() ?? true,
     worker: 'w',
     capacity: options.capacity,
+    changed: ({ id }) => void changed.push(id),
     log: { warn: () => {}, error: () => {} } as unknown as Parameters<typeof createDispatch>[0]['log'],
     store: {
       workers,
@@ -42,7 +44,9 @@ function setting(options: {
             if (found === undefined) break;
             const { name, weight = 1 } = found;
             room -= Math.min(weight, capacity);
-            taken.push({ claim: { attemptId: name, epoch: 1 }, subtask: { weight } } as Work);
+            // Of one task by their first letters.
+            const task = { id: name.slice(0, 1) };
+            taken.push({ claim: { attemptId: name, epoch: 1 }, subtask: { weight }, task } as Work);
           }
           return taken;
         },
@@ -65,7 +69,7 @@ function setting(options: {
     running.get(name)?.resolve();
     await settled();
   };
-  return { dispatch, queued, ended, left, end, running: () => [...running.keys()] };
+  return { dispatch, queued, ended, left, changed, end, running: () => [...running.keys()] };
 }
 
 const names = (...list: string[]) => list.map((name) => ({ name }));
@@ -80,6 +84,18 @@ describe('a worker', () => {
     await at.end('b');
     await at.end('c');
     expect(at.running()).toEqual([]);
+  });
+
+  it('tells of a task when it takes attempts of it, once however many, and when one ends', async () => {
+    const at = setting({ capacity: 4, queued: names('a1', 'a2', 'b1') });
+    expect(at.dispatch.room()).toBe(4);
+    await at.dispatch.wake(never);
+    expect({ changed: at.changed.splice(0), room: at.dispatch.room() }).toEqual({
+      changed: ['a', 'b'],
+      room: 1,
+    });
+    await at.end('a2');
+    expect({ changed: at.changed, room: at.dispatch.room() }).toEqual({ changed: ['a'], room: 2 });
   });
 
   it('takes nothing while nothing can run there, and what has waited once it can', async () => {

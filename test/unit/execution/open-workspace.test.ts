@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
 import { inSandbox } from '../../../src/execution/open-workspace.ts';
 import type { AttemptTools, Work } from '../../../src/execution/perform.ts';
 import { watchLimits } from '../../../src/execution/watch.ts';
@@ -13,15 +14,16 @@ it('does not take the wait for a sandbox among many for idleness, but bounds it 
   const tools = {
     signal: watch.signal,
     alive: watch.alive,
+    extend: watch.extend,
     started: async () => {},
   } as unknown as AttemptTools;
   const work = {
-    task: { id: 'task', repositoryId: 1 },
+    task: { id: 'task', repositoryId: 1, config: repositoryConfigSchema.parse({}) },
     subtask: { matrix: { limits: { wallMs: 200_000 } } },
     claim: { attemptId: 'attempt', epoch: 1 },
-  } as Work;
+  } as unknown as Work;
   const ports = {
-    snapshots: { ensure: async () => '/snapshot' },
+    kinds: { of: async () => ({ snapshot: '/snapshot' }) },
     sandboxes: { acquire: () => acquired.promise },
   } as unknown as Parameters<typeof inSandbox>[0];
   const close = vi.fn(async () => {});

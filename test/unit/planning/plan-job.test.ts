@@ -10,6 +10,7 @@ const never = new AbortController().signal;
 /** A task whose planning begins for the n-th time and fails by `error`. */
 function planning(begun: number, error: Error) {
   const settled: unknown[] = [];
+  const ahead: string[] = [];
   const job = createPlanJob({
     store: {
       tasks: {
@@ -26,18 +27,25 @@ function planning(begun: number, error: Error) {
     changePlanner: { plan: () => Promise.reject(error) },
     agents: [{ name: 'linter', kind: 'command' }],
     limits,
+    startAhead: {
+      whilePlanning: () => {
+        ahead.push('planning');
+        return () => ahead.push('planned');
+      },
+      changed: () => ahead.push('changed'),
+    },
     log: { info: () => {}, warn: () => {} },
   } as unknown as PlanJobDependencies);
-  return { settled, plan: () => job('task', never) };
+  return { settled, ahead, plan: () => job('task', never) };
 }
 
 describe('planning that fails', () => {
   const transient = new PatchfleetError('github_unavailable', 'down');
 
   it('in passing is tried again', async () => {
-    const { plan, settled } = planning(3, transient);
+    const { plan, settled, ahead } = planning(3, transient);
     await expect(plan()).rejects.toBe(transient);
-    expect(settled).toEqual([]);
+    expect({ settled, ahead }).toEqual({ settled: [], ahead: ['planning', 'planned'] });
   });
 
   it.each([
@@ -51,8 +59,10 @@ describe('planning that fails', () => {
       'planning began 12 times and never came to an end',
     ],
   ])('%s ends the task', async (_, begun, error, code, detail) => {
-    const { plan, settled } = planning(begun, error);
+    const { plan, settled, ahead } = planning(begun, error);
     await plan();
     expect(settled).toEqual([['failed', { code, detail }]]);
+    // What was started ahead is not left waiting.
+    expect(ahead.at(-1)).toBe('changed');
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { containerSpec } from '../../../src/sandbox/container-spec.ts';
+import { seccompProfile } from '../../../src/sandbox/seccomp.ts';
 
 it('describes a hardened container, whole', () => {
   const config = sandboxConfigSchema.parse({
@@ -9,13 +10,14 @@ it('describes a hardened container, whole', () => {
     cpus: 1.5,
     pids: 99,
     scratch_mib: 32,
+    workspace_mib: 100,
   });
   const spec = containerSpec(
     config,
     {},
     {
       ...{ instance: 'inst', worker: 'host-1', name: 'patchfleet-x' },
-      workspace: { dir: '/data/w/1' },
+      workspace: { kind: 'bind', dir: '/data/w/1' },
       user: { uid: 1234, gid: 1235 },
     },
   );
@@ -50,7 +52,7 @@ it('describes a hardened container, whole', () => {
     HostConfig: {
       NetworkMode: 'none',
       CapDrop: ['ALL'],
-      SecurityOpt: ['no-new-privileges'],
+      SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       Privileged: false,
       ReadonlyRootfs: true,
       Mounts: [
@@ -63,20 +65,28 @@ it('describes a hardened container, whole', () => {
         },
       ],
       Tmpfs: {
-        '/tmp': 'rw,noexec,nosuid,nodev,size=64m,mode=1777',
-        '/scratch': 'rw,exec,nosuid,nodev,size=32m,mode=0700,uid=1234,gid=1235',
+        '/tmp': 'rw,noexec,nosuid,nodev,mode=1777,size=64m,nr_inodes=8192',
+        '/dev/shm': 'rw,noexec,nosuid,nodev,mode=1777,size=64m,nr_inodes=8192',
+        '/scratch': 'rw,exec,nosuid,nodev,mode=0700,uid=1234,gid=1235,size=32m,nr_inodes=4096',
       },
+      ShmSize: 67_108_864,
       Memory: 268_435_456,
       MemorySwap: 268_435_456,
+      MemorySwappiness: 0,
       NanoCpus: 1_500_000_000,
       PidsLimit: 99,
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
         { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'fsize', Soft: 104_857_600, Hard: 104_857_600 },
+        { Name: 'memlock', Soft: 0, Hard: 0 },
+        { Name: 'msgqueue', Soft: 0, Hard: 0 },
+        { Name: 'sigpending', Soft: 1024, Hard: 1024 },
       ],
       OomScoreAdj: 500,
       Init: true,
       IpcMode: 'private',
+      CgroupnsMode: 'private',
       LogConfig: { Type: 'none', Config: {} },
       RestartPolicy: { Name: 'no' },
     },

@@ -26,7 +26,7 @@ function conversation({ hello = true } = {}) {
   const received: RequestFrame[] = [];
   input.on('data', (chunk: Buffer) => received.push(...(decode(chunk) as RequestFrame[])));
   const say = (frame: ResponseFrame) => output.write(encodeFrame(frame));
-  if (hello) say({ hello: { protocol: protocolVersion } });
+  if (hello) say({ hello: { protocol: protocolVersion, egress: null } });
   return { client, output, received, say };
 }
 
@@ -77,7 +77,7 @@ describe('the conversation with a tool server', () => {
     ['sends what is not JSON', ({ output }) => output.write('\0\0\0\x01{'), 'cannot be read on'],
     [
       'sends JSON that is no response',
-      ({ say }) => say({ hello: { protocol: protocolVersion } }),
+      ({ say }) => say({ hello: { protocol: protocolVersion, egress: null } }),
       'cannot be read on',
     ],
   ])('fails as sandbox_died when the server %s', async (_, act, text) => {
@@ -90,7 +90,7 @@ describe('the conversation with a tool server', () => {
 
   it('is never ready with a server of another version', async () => {
     const { client, say } = conversation({ hello: false });
-    say({ hello: { protocol: protocolVersion + 1 } });
+    say({ hello: { protocol: protocolVersion + 1, egress: null } });
     await expect(client.ready).rejects.toThrow(
       `speaks version ${protocolVersion + 1}, not ${protocolVersion}`,
     );

@@ -10,6 +10,7 @@ export const limits: DecideLimits = {
   splitDepth: 3,
   verificationReruns: 1,
   conflictReruns: 2,
+  memory: { baseMib: 1024, ceilingMib: 4096 },
 };
 
 export const now = 1_000_000;
@@ -40,6 +41,7 @@ export function ended(index: number, change: Partial<EndedRow> = {}): EndedRow {
     verificationReruns: 0,
     conflictReruns: 0,
     base: null,
+    memoryMib: null,
     attempt: 'succeeded',
     failure: null,
     progressed: true,

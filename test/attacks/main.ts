@@ -1,0 +1,74 @@
+/**
+ * `npm run attacks -- [--json] [--runtime runc|runsc|all] [--family NAME]`: every attack of this folder, in real
+ * sandboxes. One line for each on standard error as it ends; with `--json` one JSON object as the last line of
+ * standard output. Exits with 1 when anything escaped, 2 for wrong usage. `runsc` runs on a Docker engine of its own,
+ * which needs root.
+ */
+import { constants } from 'node:os';
+import { parseArgs } from 'node:util';
+import { families } from './families.ts';
+import { withGvisor } from './gvisor.ts';
+import { type Case, figuresOf, line, runAll, summary } from './run-all.ts';
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const asked = read(args);
+  if (asked === null) {
+    const names = families.map(({ name }) => name).join(', ');
+    process.stderr.write(
+      `usage: npm run attacks -- [--json] [--runtime runc|runsc|all] [--family NAME]\nfamilies: ${names}\n`,
+    );
+    return 2;
+  }
+  const stop = new AbortController();
+  let stoppedBy: NodeJS.Signals | null = null;
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      stoppedBy ??= name;
+      stop.abort(new Error(`stopped by ${name}`));
+    });
+  }
+  const say = (text: string) => process.stderr.write(`${text}\n`);
+  const cases: Case[] = [];
+  const how = {
+    only: asked.family,
+    signal: stop.signal,
+    tell: (done: Case) => {
+      cases.push(done);
+      say(line(done));
+    },
+  };
+  try {
+    if (asked.runtimes.includes('runc')) await runAll({}, how);
+    if (asked.runtimes.includes('runsc')) await withGvisor(say, (stage) => runAll(stage, how));
+  } catch (error) {
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];
+  }
+  const figures = figuresOf(cases);
+  say(summary(cases));
+  if (asked.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
+  return figures.escaped.length === 0 ? 0 : 1;
+}
+
+/** Null: not to be understood. */
+function read(args: readonly string[]) {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        json: { type: 'boolean', default: false },
+        runtime: { type: 'string', default: 'all' },
+        family: { type: 'string' },
+      },
+    });
+    const runtimes = values.runtime === 'all' ? ['runc', 'runsc'] : [values.runtime];
+    if (!runtimes.every((name) => name === 'runc' || name === 'runsc')) return null;
+    const family = values.family ?? null;
+    if (family !== null && !families.some(({ name }) => name === family)) return null;
+    return { json: values.json, runtimes, family };
+  } catch {
+    return null;
+  }
+}

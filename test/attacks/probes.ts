@@ -1,0 +1,79 @@
+import { PatchfleetError } from '../../src/domain/failure.ts';
+import type { RunResult, Sandbox } from '../../src/sandbox/port.ts';
+import { never } from '../integration/patches/patch-setting.ts';
+import { type Attack, contained, escaped, type Finding, inconclusive } from './attack.ts';
+import { pythonPrelude } from './python-prelude.ts';
+import type { Stage } from './stage.ts';
+
+/** How an attack is told to a program in a sandbox, and what it says of itself. */
+
+export type Script = { readonly sh: string } | { readonly python: string } | { readonly node: string };
+
+interface RunOptions {
+  readonly wallMs?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Runs a script; `died`: the sandbox was gone before it ended, with the code that says so. */
+export async function runScript(
+  sandbox: Sandbox,
+  script: Script,
+  { wallMs = 15_000, env = {} }: RunOptions = {},
+): Promise<{ ran: RunResult } | { died: string }> {
+  const options = { signal: never, wallMs, env, maxBuffer: 64 * 1024 };
+  try {
+    const ran =
+      'sh' in script
+        ? await sandbox.run(['sh', '-s'], { ...options, stdin: script.sh })
+        : 'python' in script
+          ? await sandbox.run(['python3', '-'], { ...options, stdin: `${pythonPrelude}\n${script.python}` })
+          : await sandbox.run(['node', '-'], { ...options, stdin: script.node });
+    return { ran };
+  } catch (thrown) {
+    if (thrown instanceof PatchfleetError) return { died: thrown.code };
+    throw thrown;
+  }
+}
+
+/** The last line of its output in which a script says what came of it. */
+function verdictOf({ stdout, stderr, exitCode, signal }: RunResult): Finding {
+  const lines = [...stdout.matchAll(/^(contained|escaped|untried): (.*)$/gm)];
+  const last = lines.at(-1);
+  if (last === undefined) {
+    const end = signal ?? `exit code ${exitCode}`;
+    return inconclusive(`it ended (${end}) without a word: ${`${stdout}\n${stderr}`.trim().slice(-300)}`);
+  }
+  const [, word, how = ''] = last;
+  return word === 'untried' ? inconclusive(how) : word === 'contained' ? contained(how) : escaped(how);
+}
+
+/**
+ * An attack by a script that says itself what came of it, by a line `contained: HOW`, `escaped: WHAT` or
+ * `untried: WHY`. It finds the canaries of the host in its environment (`CANARY_FILE`, `CANARY_FIRED`). `after`
+ * looks from outside whether that is so; it says what it found against it.
+ */
+export function probe(
+  name: string,
+  tries: string,
+  script: Script,
+  after: (stage: Stage, sandbox: Sandbox) => Promise<string | null> = async () => null,
+): Attack {
+  return {
+    name,
+    tries,
+    async run(stage) {
+      const sandbox = await stage.target();
+      const env = {
+        CANARY_FILE: stage.canary.file,
+        CANARY_FIRED: stage.canary.fired,
+        SNAPSHOT: stage.snapshot,
+      };
+      const outcome = await runScript(sandbox, script, { env });
+      if ('died' in outcome) return inconclusive(`the sandbox ended meanwhile: ${outcome.died}`);
+      if (outcome.ran.stdout.includes(stage.canary.secret))
+        return escaped('it printed the secret of the host');
+      const against = await after(stage, sandbox);
+      return against === null ? verdictOf(outcome.ran) : escaped(against);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Sandbox } from '../../../src/sandbox/port.ts';
+import { createSetting, never, type Setting } from './docker-setting.ts';
+
+const signal = never;
+const mib = 1024 * 1024;
+const limitMib = 192;
+let setting: Setting;
+let sandbox: Sandbox;
+beforeAll(async () => {
+  setting = createSetting({ memory_mib: limitMib, scratch_mib: 256 });
+  sandbox = await setting.acquire();
+}, 60_000);
+afterAll(async () => await setting.end(), 60_000);
+
+/** Takes so much memory, says so, and holds it until its input ends. */
+const holding = (size: number) => [
+  'python3',
+  '-c',
+  `import sys; held = b"x" * (${size} * 1024 * 1024); print(len(held), flush=True); import time; time.sleep(1)`,
+];
+/** Reads far more than the limit through the cache of files. */
+const reading = [
+  'sh',
+  '-c',
+  'head -c 150000000 /dev/zero > big && cat big big big > /dev/null && rm big && sleep 0.3',
+];
+
+describe('what a run needs', () => {
+  it('is said by the tool server, and grows with what is held', async () => {
+    const small = await sandbox.run(['sleep', '0.3'], { signal, wallMs: 10_000 });
+    const large = await sandbox.run(holding(64), { signal, wallMs: 20_000 });
+    const more = ((large.peakMemoryBytes ?? 0) - (small.peakMemoryBytes ?? 0)) / mib;
+    expect(more).toBeGreaterThan(63);
+    expect(more).toBeLessThan(90);
+    expect([small, large]).toMatchObject([{ outOfMemory: false }, { outOfMemory: false, exitCode: 0 }]);
+  }, 40_000);
+
+  it('is said by the engine for what the engine runs', async () => {
+    const small = await sandbox.runByEngine(['sleep', '0.3'], { signal, wallMs: 10_000 });
+    const large = await sandbox.runByEngine(holding(64), { signal, wallMs: 20_000 });
+    const more = ((large.peakMemoryBytes ?? 0) - (small.peakMemoryBytes ?? 0)) / mib;
+    expect(more).toBeGreaterThan(63);
+    expect(more).toBeLessThan(90);
+  }, 40_000);
+
+  it('has no part of what the kernel keeps of files', async () => {
+    const run = await sandbox.run(reading, { signal, wallMs: 30_000 });
+    const byEngine = await sandbox.runByEngine(reading, { signal, wallMs: 30_000 });
+    expect([run, byEngine]).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
+    expect((run.peakMemoryBytes ?? 0) / mib).toBeLessThan(130);
+    expect((byEngine.peakMemoryBytes ?? 0) / mib).toBeLessThan(130);
+  }, 60_000);
+});
+
+describe('a program that runs out of memory', () => {
+  it('is killed alone, and its result says why', async () => {
+    expect(await sandbox.run(holding(400), { signal, wallMs: 20_000 })).toMatchObject({
+      exitCode: null,
+      signal: 'SIGKILL',
+      outOfMemory: true,
+      peakMemoryBytes: limitMib * mib,
+    });
+    expect(await sandbox.run(['echo', 'well'], { signal, wallMs: 10_000 })).toMatchObject({
+      stdout: 'well\n',
+      outOfMemory: false,
+    });
+  }, 40_000);
+
+  it('says so too where only a child of it went', async () => {
+    const parent = ['sh', '-c', `"$@"; echo "child: $?"`, 'sh', ...holding(400)];
+    expect(await sandbox.run(parent, { signal, wallMs: 20_000 })).toMatchObject({
+      exitCode: 0,
+      stdout: 'child: 137\n',
+      outOfMemory: true,
+    });
+  }, 40_000);
+});
+
+describe('a check that runs out of memory', () => {
+  const exhausted = {
+    code: 'memory_exhausted',
+    detail: expect.stringMatching(
+      new RegExp(
+        `^a check ran out of memory: .* \\(the limit is ${limitMib} MiB, at most \\d+ MiB were in use\\)$`,
+      ),
+    ),
+  };
+
+  it('fails for memory, though its container lives', async () => {
+    const other = await setting.acquire();
+    await expect(other.runByEngine(holding(400), { signal, wallMs: 20_000 })).rejects.toMatchObject(
+      exhausted,
+    );
+    expect(await other.run(['true'], { signal, wallMs: 10_000 })).toMatchObject({ exitCode: 0 });
+  }, 40_000);
+
+  it('does so where its runner makes a plain failure of it', async () => {
+    const other = await setting.acquire();
+    const runner = ['sh', '-c', `"$@" || exit 1`, 'sh', ...holding(400)];
+    await expect(other.runByEngine(runner, { signal, wallMs: 20_000 })).rejects.toMatchObject(exhausted);
+  }, 40_000);
+
+  it('is a failure like others where nothing was killed', async () => {
+    const other = await setting.acquire();
+    expect(await other.runByEngine(['sh', '-c', 'kill -9 $$'], { signal, wallMs: 20_000 })).toMatchObject({
+      exitCode: 137,
+      outOfMemory: false,
+    });
+  }, 40_000);
+
+  it('fails for memory where the whole sandbox goes with it', async () => {
+    const other = await setting.acquire();
+    // Memory that belongs to no process: the kernel kills one after the other, the tool server at last.
+    const fill = 'trap "" TERM; while :; do head -c 20000000 /dev/zero >> /scratch/full; done';
+    const check = (async () => {
+      for (;;) await other.runByEngine(['sh', '-c', fill], { signal, wallMs: 30_000 });
+    })();
+    await expect(check).rejects.toMatchObject({ code: 'memory_exhausted' });
+  }, 60_000);
+});

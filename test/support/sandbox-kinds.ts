@@ -1,0 +1,37 @@
+import { join } from 'node:path';
+import { type SandboxConfig, sandboxConfigSchema } from '../../src/config/sandbox-config.ts';
+import type { Failure } from '../../src/domain/failure.ts';
+import type { Sandboxes, SandboxKinds, Snapshots } from '../../src/sandbox/port.ts';
+import { createPreparedLayers, type PreparedLayers } from '../../src/sandbox/prepared-layers.ts';
+import { createSandboxKinds } from '../../src/sandbox/sandbox-kinds.ts';
+import { createSnapshots } from '../../src/sandbox/snapshots.ts';
+import type { SetupFailures } from '../../src/store/port.ts';
+
+/** Failures of setups that are kept as long as the process, as the table keeps them for minutes. */
+export function createFailuresInMemory(): SetupFailures & { readonly put: SetupFailures['put'] } {
+  const kept = new Map<string, Failure>();
+  return {
+    fresh: async (key) => kept.get(key) ?? null,
+    put: async (key, _repository, failure) => void kept.set(key, failure),
+  };
+}
+
+/** Snapshots, prepared layers and what decides on them, below one directory, as the composition puts them together. */
+export function kindsBelow(
+  dir: string,
+  sandboxes: Pick<Sandboxes, 'acquire' | 'imageId'>,
+  given: {
+    readonly config?: Partial<SandboxConfig>;
+    readonly failures?: SetupFailures;
+    readonly onSetup?: () => void;
+  } = {},
+): { readonly snapshots: Snapshots; readonly prepared: PreparedLayers; readonly kinds: SandboxKinds } {
+  const config = sandboxConfigSchema.parse({ ...given.config });
+  const snapshots = createSnapshots({ dir: join(dir, 'snapshots') });
+  const prepared = createPreparedLayers({
+    dir: join(dir, 'prepared'),
+    ...{ config, sandboxes, snapshots, failures: given.failures ?? createFailuresInMemory() },
+    ...(given.onSetup === undefined ? {} : { onMade: given.onSetup }),
+  });
+  return { snapshots, prepared, kinds: createSandboxKinds({ config, sandboxes, snapshots, prepared }) };
+}

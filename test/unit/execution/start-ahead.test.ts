@@ -1,0 +1,141 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createStartAhead } from '../../../src/execution/start-ahead.ts';
+import type { SandboxKind } from '../../../src/sandbox/port.ts';
+import type { Task } from '../../../src/store/port.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+const settled = () => vi.advanceTimersByTimeAsync(0);
+
+const task = { id: 't', kind: 'fix', planOnly: false, config: {} } as Task;
+type Rows = { memoryMib: number | null; count: number }[];
+
+/** What was said to the sandboxes, e.g. `snapshot*3` or `snapshot@2048*1`. */
+function setting(options: { room?: number; rows?: Rows; kind?: () => Promise<SandboxKind> } = {}) {
+  const said: string[] = [];
+  const warnings: string[] = [];
+  const state = { room: options.room ?? 4, rows: options.rows ?? [], asked: 0 };
+  const ahead = createStartAhead({
+    sandboxes: {
+      prewarm: ({ snapshot, memoryMib }, count) =>
+        void said.push(`${snapshot}${memoryMib === undefined ? '' : `@${memoryMib}`}*${count}`),
+    },
+    store: {
+      attempts: {
+        comingUp: async () => {
+          state.asked += 1;
+          await Promise.resolve();
+          return state.rows;
+        },
+      },
+    },
+    kindOf: options.kind ?? (async () => ({ snapshot: 'head' })),
+    worker: 'w',
+    capacity: 8,
+    room: () => state.room,
+    renewMs: 1000,
+    log: { warn: (_: object, message: string) => void warnings.push(message) } as unknown as Parameters<
+      typeof createStartAhead
+    >[0]['log'],
+  });
+  return { ahead, said, warnings, state };
+}
+
+describe('while a plan is made', () => {
+  it('as many are said to be wanted as there is room for, again and again, until it is there', async () => {
+    const { ahead, said, state } = setting();
+    const planned = ahead.whilePlanning(task);
+    await settled();
+    state.room = 2;
+    await vi.advanceTimersByTimeAsync(1000);
+    planned();
+    state.rows = [
+      { memoryMib: null, count: 20 },
+      { memoryMib: 2048, count: 1 },
+    ];
+    ahead.changed(task);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(said).toEqual(['head*4', 'head*2', 'head*8', 'head@2048*1']);
+  });
+
+  it.each([
+    ['a triage wants one', { kind: 'triage' }, ['head*1']],
+    ['what is only planned wants none', { planOnly: true }, []],
+    ['what cannot be planned wants none', { config: null }, []],
+  ] as const)('%s', async (_, change, words) => {
+    const { ahead, said } = setting();
+    ahead.whilePlanning({ ...task, ...change } as Task)();
+    const again = ahead.whilePlanning({ ...task, ...change } as Task);
+    await settled();
+    again();
+    expect(said).toEqual(words);
+  });
+
+  it('a guess that comes too late is not said', async () => {
+    const kind = Promise.withResolvers<SandboxKind>();
+    const { ahead, said, state } = setting({ kind: () => kind.promise });
+    const planned = ahead.whilePlanning(task);
+    planned();
+    state.rows = [{ memoryMib: null, count: 1 }];
+    ahead.changed(task);
+    kind.resolve({ snapshot: 'head' });
+    await settled();
+    expect(said).toEqual(['head*1']);
+  });
+});
+
+describe('while attempts run', () => {
+  it('what is no longer wanted is said once, and its task forgotten', async () => {
+    const { ahead, said, state } = setting({ rows: [{ memoryMib: 2048, count: 2 }] });
+    ahead.changed(task);
+    await settled();
+    state.rows = [];
+    ahead.changed(task);
+    await settled();
+    ahead.changed(task);
+    await settled();
+    expect(said).toEqual(['head@2048*2', 'head@2048*0']);
+  });
+
+  it('what changes while it is counted is counted once more, not as often as it changed', async () => {
+    const { ahead, said, state } = setting({ rows: [{ memoryMib: null, count: 3 }] });
+    for (let n = 0; n < 20; n += 1) ahead.changed(task);
+    await settled();
+    expect({ asked: state.asked, said }).toEqual({ asked: 2, said: ['head*3', 'head*3'] });
+  });
+
+  it('a failure is told once, fails nobody, and is tried again', async () => {
+    let fails = true;
+    const kind = async () => {
+      if (fails) throw new Error('git is away');
+      return { snapshot: 'head' };
+    };
+    const { ahead, said, warnings } = setting({ kind, rows: [{ memoryMib: null, count: 1 }] });
+    ahead.whilePlanning(task)();
+    ahead.changed(task);
+    await settled();
+    fails = false;
+    ahead.changed(task);
+    await settled();
+    expect({ said, warnings }).toEqual({
+      said: ['head*1'],
+      warnings: ['nothing is started ahead for a task'],
+    });
+  });
+
+  it('nothing is said once it has stopped', async () => {
+    const kind = Promise.withResolvers<SandboxKind>();
+    const { ahead, said, warnings } = setting({
+      kind: () => kind.promise,
+      rows: [{ memoryMib: null, count: 1 }],
+    });
+    ahead.whilePlanning(task);
+    ahead.changed(task);
+    const stopped = ahead.stop();
+    kind.reject(new Error('aborted'));
+    await stopped;
+    ahead.changed(task);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect({ said, warnings }).toEqual({ said: [], warnings: [] });
+  });
+});
