@@ -22,6 +22,8 @@ export interface DiskWatch {
 
 interface Entry {
   use: DiskUse;
+  /** Looks now. */
+  refresh(): Promise<void>;
   end(detail: string): void;
 }
 
@@ -50,6 +52,7 @@ export function createDiskWatch(
   /** What nobody can see (a file that was unlinked and is still open) fills the disk as well: one at a time goes. */
   async function guard(): Promise<void> {
     if (ending.size > 0 || !runsFull(await room())) return;
+    await Promise.all([...watched].map((entry) => entry.refresh().catch(() => {})));
     const [largest] = [...watched].sort((a, b) => b.use.bytes - a.use.bytes);
     if (largest === undefined || ending.size > 0) return;
     ending.add(largest);
@@ -62,6 +65,9 @@ export function createDiskWatch(
       let timer: NodeJS.Timeout | null = null;
       const entry: Entry = {
         use: { bytes: 0, entries: 0 },
+        async refresh() {
+          entry.use = await workspace.use(stop.signal);
+        },
         end(detail) {
           if (stop.signal.aborted) return;
           watched.delete(entry);
@@ -72,7 +78,7 @@ export function createDiskWatch(
       };
       const look = async () => {
         try {
-          entry.use = await workspace.use(stop.signal);
+          await entry.refresh();
           const reached = boundReached(entry.use, limits);
           if (reached !== null) return entry.end(reached);
           await guard();
