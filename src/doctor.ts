@@ -17,5 +17,5 @@ export async function runDoctor(
     check('GitHub App', 'Check APP_ID, PRIVATE_KEY and GITHUB_API_URL.', () => parts.github.self()),
     parts.sandboxes.check(),
   ]);
-  return [...database, ...github, ...sandboxes];
+  return [...database, ...github, ...sandboxes.problems];
 }

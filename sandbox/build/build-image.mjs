@@ -1,24 +1,17 @@
 /**
  * Makes the sandbox image, or finds that it is the one these files describe: `npm run sandbox:image`.
  * With a registry in reach it is built as sandbox/Dockerfile says; without one, over a Debian base.
- * `--tag NAME:TAG` gives it another name.
+ * `--tag NAME:TAG` gives it another name. Node's builtins alone, of Node 20 and later.
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { baseRecipe, buildDebianBase } from './debian-base.mjs';
+import { readDockerfile } from './dockerfile.mjs';
 import { answers, call, callStream, endpoint, imageNames, inspectImage, removeImage } from './engine.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -32,39 +25,33 @@ const inputsLabel = 'dev.patchfleet.image-inputs';
 
 /** Makes the image `tag` unless it is there already. Answers true when it had to be built. */
 export async function ensureImage(engine, { say, tag = imageName }) {
-  const dockerfile = readFileSync(join(sandbox, 'Dockerfile'), 'utf8');
+  const dockerfile = readDockerfile(readFileSync(join(sandbox, 'Dockerfile'), 'utf8'));
   const nodeVersion = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
-  const served = servedFiles();
-  const inputs = hash([
-    dockerfile,
-    nodeVersion,
-    baseRecipe,
-    ...served.flatMap((file) => [basename(file), readFileSync(file)]),
-  ]);
+  const inputs = hash([dockerfile.text, nodeVersion, baseRecipe(dockerfile), ...sources()]);
   const present = await inspectImage(engine, tag);
   if (present?.labels[inputsLabel] === inputs) return false;
 
-  const build = { engine, tag, dockerfile, served, inputs, nodeVersion };
+  const build = { engine, tag, inputs, nodeVersion };
   let base = null;
-  if (await registryAnswers(engine, `node:${nodeVersion}-bookworm-slim`)) {
+  if (await registryAnswers(engine, `node:${nodeVersion}-${dockerfile.debian}-slim`)) {
     say('building the sandbox image from the registry base');
-    await buildContext({ ...build, network: 'default' });
+    await buildContext({ ...build, dockerfile: dockerfile.text, network: 'default' });
   } else {
-    base = await ensureBase(engine, nodeVersion, say);
+    base = await ensureBase(engine, dockerfile, nodeVersion, say);
     say('building the sandbox image over the offline base');
-    const contract = dockerfile.slice(dockerfile.indexOf('# ---- contract ----'));
-    await buildContext({ ...build, dockerfile: `FROM ${base}\n${contract}`, network: 'none' });
+    await buildContext({ ...build, dockerfile: `FROM ${base}\n${dockerfile.contract}`, network: 'none' });
   }
   if (present) await removeImage(engine, present.id);
-  if (base) await removeOtherBases(engine, base);
+  // Under another name it may be the image of another state of these files, which has its own base.
+  if (base && tag === imageName) await removeOtherBases(engine, base);
   return true;
 }
 
-async function ensureBase(engine, nodeVersion, say) {
-  const tag = `${baseName}:${hash([baseRecipe, nodeVersion]).slice(0, 12)}`;
+async function ensureBase(engine, dockerfile, nodeVersion, say) {
+  const tag = `${baseName}:${hash([baseRecipe(dockerfile), nodeVersion]).slice(0, 12)}`;
   if (await inspectImage(engine, tag)) return tag;
-  say('no image registry in reach: building a Debian base from packages (about a minute)');
-  await buildDebianBase(engine, { tag, nodeBinary: join(nodePackage, 'bin/node'), say });
+  say('no image registry in reach: building a Debian base from packages (about two minutes)');
+  await buildDebianBase(engine, { tag, dockerfile, nodeBinary: join(nodePackage, 'bin/node'), say });
   return tag;
 }
 
@@ -84,14 +71,11 @@ async function registryAnswers(engine, reference) {
   }
 }
 
-async function buildContext({ engine, tag, dockerfile, served, inputs, nodeVersion, network }) {
+async function buildContext({ engine, tag, dockerfile, inputs, nodeVersion, network }) {
   const context = mkdtempSync(join(tmpdir(), 'patchfleet-image-'));
   try {
     writeFileSync(join(context, 'Dockerfile'), dockerfile);
-    for (const file of served) {
-      copyFileSync(file, join(context, basename(file)));
-      chmodSync(join(context, basename(file)), 0o644);
-    }
+    writeToolServer(context);
     const query = new URLSearchParams({
       t: tag,
       networkmode: network,
@@ -106,10 +90,19 @@ async function buildContext({ engine, tag, dockerfile, served, inputs, nodeVersi
   }
 }
 
-/** The program that the image runs: every TypeScript file of sandbox/. */
-function servedFiles() {
-  const files = readdirSync(sandbox).filter((name) => name.endsWith('.ts'));
-  return files.sort().map((name) => join(sandbox, name));
+/** By the Node that the image gets: the one that runs set-up may be too old to know TypeScript. */
+function writeToolServer(directory) {
+  const node = join(nodePackage, 'bin/node');
+  const args = ['--disable-warning=ExperimentalWarning', join(here, 'tool-server-files.mjs'), directory];
+  const { status, stderr, error } = spawnSync(node, args, { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the tool server cannot be made: ${error?.message ?? stderr.trim()}`);
+}
+
+/** What the tool server is made of and by, as names and contents. */
+function sources() {
+  const names = readdirSync(sandbox).filter((name) => name.endsWith('.ts'));
+  const files = names.sort().flatMap((name) => [name, readFileSync(join(sandbox, name))]);
+  return [readFileSync(join(here, 'tool-server-files.mjs')), ...files];
 }
 
 function hash(parts) {

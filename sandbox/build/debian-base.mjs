@@ -8,45 +8,74 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { callStream, removeImage } from './engine.mjs';
 
-const packages = ['ca-certificates', 'git', 'python3', 'ripgrep'];
-const notShipped = [
-  '/usr/share/doc/*',
-  '/usr/share/man/*',
-  '/usr/share/info/*',
-  '/usr/share/locale/*',
-  '/usr/share/i18n/*',
-];
+/** Of the major that the Node of sandbox/Dockerfile brings. */
+const npmVersion = '11.21.2';
 
 /** What decides the base's content, for the name of its tag; `layout` counts changes of the hooks below. */
-export const baseRecipe = JSON.stringify({ layout: 1, packages, notShipped });
+export function baseRecipe({ debian, packages, notShipped }) {
+  return JSON.stringify({ layout: 2, debian, packages, notShipped, npmVersion });
+}
 
-/** Builds the base and names it `tag`. `nodeBinary` is a Linux Node 24. Needs root (or user namespaces) and apt. */
-export async function buildDebianBase(engine, { tag, nodeBinary, say }) {
+/**
+ * Builds the base and names it `tag`: of the release that sandbox/Dockerfile names where the machine's mirrors and
+ * keys have it, else of the machine's own. `nodeBinary` is a Linux Node 24. Needs root (or user namespaces), apt and npm.
+ */
+export async function buildDebianBase(engine, { tag, dockerfile, nodeBinary, say }) {
   ensureMmdebstrap(say);
-  const suite = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
-  if (!suite)
+  const own = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
+  if (!own)
     throw new Error('/etc/os-release names no VERSION_CODENAME: building offline needs Debian or Ubuntu');
   const scratch = mkdtempSync(join(tmpdir(), 'patchfleet-base-'));
   try {
-    const sources = join(scratch, 'base.list');
-    writeFileSync(sources, machineSources(suite));
-    const args = [
-      '--quiet',
-      '--variant=minbase',
-      `--include=${packages.join(',')}`,
-      ...proxyOptions().map((option) => `--aptopt=${option}`),
-      ...notShipped.map((path) => `--dpkgopt=path-exclude=${path}`),
-      `--customize-hook=install -m 0755 '${nodeBinary}' "$1/usr/local/bin/node"`,
-      '--customize-hook=rm -rf "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/var/cache/* "$1"/var/log/*',
-      '--format=tar',
-      suite,
-      '-',
-      sources,
-    ];
-    await importRoot(engine, tag, args, scratch);
+    const npm = packNpm(scratch);
+    const build = { engine, tag, dockerfile, nodeBinary, npm, scratch, own };
+    try {
+      await buildOf(dockerfile.debian, build);
+    } catch (error) {
+      if (own === dockerfile.debian) throw error;
+      say(
+        `no base of ${dockerfile.debian} can be made here, so one of ${own} is: ${lastLine(error.message)}`,
+      );
+      await buildOf(own, build);
+    }
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+async function buildOf(suite, { engine, tag, dockerfile, nodeBinary, npm, scratch, own }) {
+  const sources = join(scratch, 'base.list');
+  writeFileSync(sources, machineSources(own, { as: suite }));
+  const place = '"$1"/usr/local/lib/node_modules/npm';
+  const args = [
+    '--quiet',
+    '--variant=minbase',
+    `--include=${dockerfile.packages.join(',')}`,
+    ...proxyOptions().map((option) => `--aptopt=${option}`),
+    // It is imported as a whole, or not at all: nothing need be on the disk before.
+    '--dpkgopt=force-unsafe-io',
+    ...dockerfile.notShipped.map((path) => `--dpkgopt=path-exclude=${path}`),
+    `--customize-hook=install -D -m 0755 '${nodeBinary}' "$1/opt/patchfleet/bin/node"`,
+    `--customize-hook=mkdir -p ${place} && tar -xzf '${npm}' -C ${place} --strip-components=1 --no-same-owner`,
+    '--customize-hook=rm -rf "$1"/etc/apt/apt.conf.d/99mmdebstrap "$1"/var/cache/* "$1"/var/log/*',
+    '--format=tar',
+    suite,
+    '-',
+    sources,
+  ];
+  await importRoot(engine, tag, args, scratch);
+}
+
+/** npm as its registry has it: the package `node` brings none. Answers the archive's path. */
+function packNpm(scratch) {
+  const args = ['pack', '--silent', `--pack-destination=${scratch}`, `npm@${npmVersion}`];
+  const { status, stdout, stderr, error } = spawnSync('npm', args, { cwd: scratch, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`npm ${npmVersion} could not be had: ${error?.message ?? stderr.trim()}`);
+  return join(scratch, stdout.trim().split('\n').at(-1));
+}
+
+function lastLine(text) {
+  return text.trim().split('\n').at(-1);
 }
 
 async function importRoot(engine, tag, args, scratch) {
@@ -98,8 +127,8 @@ function ensureMmdebstrap(say) {
   );
 }
 
-/** The distribution's own entries of the machine's sources, in deb822 form or one-line form as they stand. */
-export function machineSources(suite, root = '/etc/apt') {
+/** The distribution's own entries of the machine's sources, in one-line form, `as` those of another of its releases. */
+export function machineSources(suite, { as = suite, root = '/etc/apt' } = {}) {
   const wanted = new Set([suite, `${suite}-updates`, `${suite}-security`]);
   const files = [join(root, 'sources.list'), ...inFolder(join(root, 'sources.list.d'))];
   const lines = [];
@@ -114,7 +143,7 @@ export function machineSources(suite, root = '/etc/apt') {
   });
   if (chosen.length === 0)
     throw new Error(`no source of ${suite} main in ${root}: add the distribution's mirror there`);
-  return `${chosen.join('\n')}\n`;
+  return `${chosen.map((line) => line.replace(` ${suite}`, ` ${as}`)).join('\n')}\n`;
 }
 
 /** One-line entries of a deb822 stanza. */

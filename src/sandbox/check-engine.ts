@@ -1,72 +1,124 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp } from 'node:fs/promises';
+import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
-import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { toFailure } from '../domain/failure.ts';
 import { engineProblem, engineStatus } from './docker-host.ts';
-import type { Sandboxes } from './port.ts';
+import { type ImageFacts, judgeImage, type Probe, probes, setIdProbe } from './image-contract.ts';
+import type { Sandbox, SandboxCheck, Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
-import { findRuntimeProblem } from './runtime.ts';
+import { findRuntimeProblem, type RuntimeChoice } from './runtime.ts';
 
-/** Milliseconds the trial sandbox may take, start to end. */
-const trialMs = 60_000;
+/** Milliseconds the trial sandbox may take, start to end, and one command in it. */
+const trialMs = 120_000;
+const probeMs = 30_000;
+/** Characters that are shown of what a command said. */
+const saidCharacters = 200;
 
-/** Problems of engine and image, each with its remedy; the first that makes the next ones pointless is the last told. */
+type Images = Pick<Docker, 'ping' | 'info' | 'getImage'>;
+
+/** Problems of engine and images, each with its remedy; the first that makes the next ones pointless is the last told. */
 export async function checkEngine(
-  docker: Docker,
-  config: SandboxConfig,
-  sandboxes: Sandboxes,
-): Promise<string[]> {
+  docker: Images,
+  choice: RuntimeChoice,
+  images: readonly string[],
+  sandboxes: Pick<Sandboxes, 'acquire'>,
+): Promise<SandboxCheck> {
   try {
     await docker.ping();
   } catch (thrown) {
-    return [
+    return problem(
       `The Docker engine cannot be reached (${engineProblem(thrown)}). Start it, set DOCKER_HOST to where it listens, and let this user use its socket.`,
-    ];
+    );
   }
-  try {
-    await docker.getImage(config.image).inspect();
-  } catch (thrown) {
-    if (engineStatus(thrown) === 404) {
-      return [
-        `The sandbox image ${config.image} is not on the engine. Build it with \`npm run sandbox:image\`, pull it, or name another one in \`sandbox.image\` of patchfleet.yml.`,
-      ];
-    }
-    return [
-      `The sandbox image ${config.image} cannot be looked at: ${engineProblem(thrown)}. See the log of the engine.`,
-    ];
-  }
-  const runtime = await findRuntimeProblem(docker, config);
-  if (runtime !== null) return [runtime];
-  // A worker beside us may take the first one for an orphan: no attempt of that id is alive.
-  const first = await trial(config, sandboxes);
-  return first.length === 0 ? [] : await trial(config, sandboxes);
+  const runtime = await findRuntimeProblem(docker, choice);
+  if (runtime !== null) return problem(runtime);
+  const reports: SandboxCheck[] = [];
+  for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes));
+  return {
+    problems: reports.flatMap(({ problems }) => problems),
+    notes: reports.flatMap(({ notes }) => notes),
+  };
 }
 
-async function trial(config: SandboxConfig, sandboxes: Sandboxes): Promise<string[]> {
+async function checkImage(
+  docker: Images,
+  image: string,
+  sandboxes: Pick<Sandboxes, 'acquire'>,
+): Promise<SandboxCheck> {
+  let seen: Docker.ImageInspectInfo;
+  try {
+    seen = await docker.getImage(image).inspect();
+  } catch (thrown) {
+    if (engineStatus(thrown) === 404)
+      return problem(
+        `The sandbox image ${image} is not on the engine. Build it with \`npm run sandbox:image\`, pull it, or name another one under \`sandbox\` in patchfleet.yml.`,
+      );
+    return problem(
+      `The sandbox image ${image} cannot be looked at: ${engineProblem(thrown)}. See the log of the engine.`,
+    );
+  }
+  const declared = seen.Config;
+  const facts = {
+    bytes: seen.Size,
+    volumes: Object.keys(declared?.Volumes ?? {}),
+    healthcheck: !['NONE', undefined].includes(declared?.Healthcheck?.Test?.[0]),
+  };
+  // A worker beside us may take the first one for an orphan: no attempt of that id is alive.
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return judgeImage(image, { ...facts, ...(await trial(image, sandboxes)) });
+    } catch (thrown) {
+      if (tries < 2) continue;
+      return problem(
+        `A trial sandbox of ${image} does not work: ${toFailure(thrown).detail} Build the image anew with \`npm run sandbox:image\`, or by docs/operations.md, "An image of your own"; if that does not help, see the log of the engine.`,
+      );
+    }
+  }
+}
+
+/** Rejects where the sandbox cannot be had, or dies. */
+async function trial(
+  image: string,
+  sandboxes: Pick<Sandboxes, 'acquire'>,
+): Promise<Pick<ImageFacts, 'failed' | 'setId'>> {
   const snapshot = await mkdtemp(join(tmpdir(), 'patchfleet-check-'));
   const signal = AbortSignal.timeout(trialMs);
   try {
+    // The user of the sandbox may look into it, as into every snapshot.
+    await chmod(snapshot, 0o755);
     // An attempt id like any other, for a reaper may ask for it.
-    const request = { taskId: randomUUID(), attemptId: randomUUID(), snapshot, wallMs: trialMs };
-    const sandbox = await sandboxes.acquire(request, signal);
+    const ids = { taskId: randomUUID(), attemptId: randomUUID() };
+    const sandbox = await sandboxes.acquire({ ...ids, snapshot, image, wallMs: trialMs }, signal);
     try {
-      const { exitCode, spawnError } = await sandbox.run(['git', '--version'], { signal, wallMs: 10_000 });
-      await sandbox.search('x', { signal });
-      if (exitCode === 0) return [];
-      return [
-        `git does not run in ${config.image} (${spawnError ?? `exit code ${exitCode}`}). Build the image anew with \`npm run sandbox:image\`.`,
-      ];
+      const failed: ImageFacts['failed'][number][] = [];
+      for (const probe of probes) {
+        const said = await attempt(sandbox, probe, signal);
+        if (said !== null) failed.push({ probe, said });
+      }
+      const { stdout } = await sandbox.run(setIdProbe, { signal, wallMs: probeMs });
+      return { failed, setId: stdout.split('\n').filter((line) => line !== '') };
     } finally {
       await sandbox.close();
     }
-  } catch (thrown) {
-    return [
-      `A trial sandbox of ${config.image} does not work: ${toFailure(thrown).detail} Build the image anew with \`npm run sandbox:image\`; if that does not help, see the log of the engine.`,
-    ];
   } finally {
     await removeTree(snapshot);
   }
 }
+
+/** Null: it did as it should; else what it said, in one line. */
+async function attempt(sandbox: Sandbox, probe: Probe, signal: AbortSignal): Promise<string | null> {
+  const { exitCode, spawnError, stdout, stderr } = await sandbox.run(probe.argv, {
+    signal,
+    wallMs: probeMs,
+  });
+  if (exitCode === 0 && (probe.prints === undefined || stdout === probe.prints)) return null;
+  const said = spawnError ?? (stderr || stdout);
+  return said
+    .replaceAll(/[\p{C}\s]+/gu, ' ')
+    .trim()
+    .slice(0, saidCharacters);
+}
+
+const problem = (text: string): SandboxCheck => ({ problems: [text], notes: [] });

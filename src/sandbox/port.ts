@@ -14,6 +14,8 @@ export interface Sandbox {
   readonly containerId: string;
   /** Absolute path of the workspace inside the container. */
   readonly workspace: string;
+  /** It may reach something outside; left out: it may not. */
+  readonly online?: boolean;
   /** Entries of a directory, sorted; at most `limit`. */
   list(path: string, options: CallOptions & { limit?: number }): Promise<Entry[]>;
   /** Lines `start` to `end` (1-based, inclusive) of a text file. */
@@ -187,10 +189,16 @@ export interface Sandboxes {
    * `sandbox_unavailable`.
    */
   imageId(signal: AbortSignal, image?: string): Promise<string>;
-  /** Checks engine and image; each problem with its remedy. Empty: all well. */
-  check(): Promise<string[]>;
+  /** Checks the engine and these images, by default all that the operator names. Never rejects. */
+  check(images?: readonly string[]): Promise<SandboxCheck>;
   /** Removes what was started ahead. Sandboxes in use are left to their users. */
   close(): Promise<void>;
+}
+
+/** What is wrong with engine or images, and what is only to be known; each with its remedy. No problem: all well. */
+export interface SandboxCheck {
+  readonly problems: readonly string[];
+  readonly notes: readonly string[];
 }
 
 /** Makes read-only directories from commits, once each. */

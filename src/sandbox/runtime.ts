@@ -4,7 +4,7 @@ import { PatchfleetError } from '../domain/failure.ts';
 
 /** What runs containers: the engine's default, or one that the operator chose. */
 
-type RuntimeChoice = Pick<SandboxConfig, 'isolation' | 'runtime'>;
+export type RuntimeChoice = Pick<SandboxConfig, 'isolation' | 'runtime'>;
 
 /** gVisor: a kernel of its own for each sandbox, in user space. */
 const strictRuntime = 'runsc';
@@ -45,7 +45,10 @@ export function runtimeProblem(choice: RuntimeChoice, offered: readonly string[]
  * Asks the engine what it offers, where the operator chose a runtime; see {@link runtimeProblem}. Rejects when the
  * engine does not answer.
  */
-export async function findRuntimeProblem(docker: Docker, choice: RuntimeChoice): Promise<string | null> {
+export async function findRuntimeProblem(
+  docker: Pick<Docker, 'info'>,
+  choice: RuntimeChoice,
+): Promise<string | null> {
   if (runtimeOf(choice) === null) return null;
   const { Runtimes: offered } = (await docker.info()) as { Runtimes?: Readonly<Record<string, unknown>> };
   return runtimeProblem(choice, Object.keys(offered ?? {}));

@@ -8,7 +8,7 @@ export function createNoOpSandboxes(): Sandboxes {
     acquire: async () => createNoOpSandbox(),
     reap: async () => ({ containers: 0, workspaces: 0 }),
     imageId: async () => 'none',
-    check: async () => [],
+    check: async () => ({ problems: [], notes: [] }),
     prewarm: () => {},
     close: async () => {},
   };

@@ -65,7 +65,7 @@ function performer() {
     acquire: (request) => createLocalSandbox({ snapshotDir: request.snapshot }),
     reap: () => Promise.reject(new Error('not asked for')),
     imageId: async () => 'none',
-    check: async () => [],
+    check: async () => ({ problems: [], notes: [] }),
     prewarm: () => {},
     close: async () => {},
   };
