@@ -16,8 +16,8 @@ const fewEntries = 200;
 const blockBytes = 512;
 
 /**
- * What is below a directory, itself left out, while an agent may be writing there: an estimate. Counts on to no more
- * than `enough`. As another user than root it does not see into directories that it may not read.
+ * What is below a directory, itself left out, while an agent may be writing there: an estimate. Stops counting
+ * soon after `enough`. As another user than root it does not see into directories that it may not read.
  */
 export async function diskUse(
   directory: string,

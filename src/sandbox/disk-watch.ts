@@ -9,7 +9,7 @@ import type { SandboxLog } from './sandbox-log.ts';
 /** What is watched: a workspace that an agent writes to. */
 export interface Watched {
   readonly id: string;
-  use(signal: AbortSignal): Promise<DiskUse>;
+  use(signal: AbortSignal, enough: DiskUse): Promise<DiskUse>;
 }
 
 export interface DiskWatch {
@@ -66,7 +66,7 @@ export function createDiskWatch(
       const entry: Entry = {
         use: { bytes: 0, entries: 0 },
         async refresh() {
-          entry.use = await workspace.use(stop.signal);
+          entry.use = await workspace.use(stop.signal, limits);
         },
         end(detail) {
           if (stop.signal.aborted) return;
