@@ -168,7 +168,7 @@ export async function compose(
     },
     capacity: limits.parallel,
     room: () => dispatch.room(),
-    renewMs: operator.sandbox.pool.idle_seconds * 500,
+    renewMs: Math.min(operator.sandbox.pool.idle_seconds * 500, 60_000),
   });
   // First of all: nothing is started any more while the rest goes.
   opened.defer(async () => {
