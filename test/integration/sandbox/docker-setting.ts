@@ -7,6 +7,7 @@ import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 import type { EgressOptions } from '../../../src/sandbox/egress.ts';
+import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
 import type { Sandbox, SandboxKind } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
@@ -37,7 +38,7 @@ export interface Setting {
 }
 
 /** An image of another name than the default, so that a branch can be tested beside what runs. */
-const ownImage = () => {
+export const ownImage = () => {
   const image = process.env['PATCHFLEET_TEST_IMAGE'];
   return image === undefined ? {} : { image };
 };
@@ -96,6 +97,7 @@ export function createSetting(config: Partial<SandboxConfig> = {}, egress?: Egre
       await Promise.all(opened.map((sandbox) => sandbox.close()));
       const left = containers();
       if (left.length > 0) docker('rm', '-f', ...left);
+      await unmountBelow(home);
       await removeTree(home);
       if (left.length > 0) throw new Error(`containers were left: ${left.join(' ')}`);
     },
