@@ -8,6 +8,7 @@ import type { SandboxUser } from './container-spec.ts';
 import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import type { EgressOptions } from './egress.ts';
+import { holdingBases } from './hold-bases.ts';
 import { createEgress } from './open-egress.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
 import { createPool, type PoolFigures } from './pool.ts';
@@ -46,7 +47,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const user = options.user ?? sandboxUser();
   const log = options.log ?? { warn: () => {} };
   const root = options.workspacesDir;
-  const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
+  const workspaces = holdingBases(createWorkspaces({ config, engine, instance, worker, user, root, log }));
   const egressDir = join(dirname(resolve(root)), 'egress');
   const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
   const opener = { engine, config, instance, worker, user, workspaces, egress, log };
@@ -67,8 +68,10 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         return sandbox.handOver(wallMs, { taskId: task, attemptId: attempt });
       } catch (thrown) {
         signal.throwIfAborted();
-        if (thrown instanceof PatchfleetError && thrown.code === 'memory_exhausted') throw thrown;
-        throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+        const known = thrown instanceof PatchfleetError ? thrown : null;
+        if (known?.code === 'sandbox_unavailable' || known?.code === 'memory_exhausted') throw known;
+        const problem = known?.detail ?? engineProblem(thrown);
+        throw new PatchfleetError('sandbox_unavailable', problem, { cause: thrown });
       }
     },
     prewarm: pool.prewarm,
