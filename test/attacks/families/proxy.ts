@@ -103,7 +103,7 @@ function resolver(world: World) {
         return ['127.0.0.1'];
       case 'rebind.test':
         // First where it may go, then where the attacker wants it.
-        return before % 2 === 1 ? ['203.0.114.1'] : ['127.0.0.1'];
+        return before % 2 === 1 ? ['127.0.0.1'] : ['169.254.169.254'];
       case 'inward.test':
         return ['127.0.0.1'];
       case 'both.test':
@@ -127,9 +127,10 @@ async function enter(stage: Stage) {
     stage.onEnd(world.end);
   }
   const names = ['rebind.test', 'inward.test', 'both.test', 'metadata.test', 'mapped.test'];
+  const privately = new Set(['metadata.test', 'rebind.test']);
   const rules = [
     { host: 'registry.test', port: world.port, private: true },
-    ...names.map((host) => ({ host, port: world.port, private: host === 'metadata.test' })),
+    ...names.map((host) => ({ host, port: world.port, private: privately.has(host) })),
   ];
   const audit = async (record: EgressRecord) => {
     world.records.push(record);
@@ -240,7 +241,7 @@ try: first = s.recv(4096)
 except OSError: first = b''
 s.close()
 second = connect('rebind.test:' + port)
-refused({'first': first, 'second': second})`,
+refused({'second': second}) if first[9:12] == b'200' else say('untried', first)`,
       ({ resolved }) => {
         const count = resolved.filter((host) => host === 'rebind.test').length;
         return count === 2 ? null : `it was resolved ${count} times for two requests`;
@@ -277,7 +278,7 @@ answers = [post(b'Content-Length: 4\r\nTransfer-Encoding: chunked\r\n', b'0\r\n\
   post(b'Transfer-Encoding : chunked\r\n', b'0\r\n\r\n' + tail), post(b'Transfer-Encoding: xchunked\r\n', b'0\r\n\r\n' + tail), post(b'Content-Length: 4, 4\r\n', b'abcd' + tail), post(b'X: a\r\n folded\r\nContent-Length: 0\r\n', tail), post(b'X: a\nContent-Length: 0\r\n', tail),
   ask(('GET http://registry.test:%s/a HTTP/1.1\r\nX: y\r\n\r\n' % port).replace('/a', '/a\rHost: evil.test\r').encode()), get('http://registry.test:%s/a%%0d%%0aHost:%%20evil.test/smug' % port)]
 say('contained', ', '.join(sorted({a.split(b'\r\n')[0].decode('latin1') or 'closed' for a in answers})))`,
-      ({ asked }) => asked.find((line) => line.includes('/smuggled') || line.includes('evil')) ?? null,
+      ({ asked }) => asked.find((line) => line.includes('/smuggled') || /^\S*evil/.test(line)) ?? null,
     ),
     trick(
       'inside a tunnel',
