@@ -1,47 +1,154 @@
 import type Docker from 'dockerode';
 import { expect, it } from 'vitest';
-import { operatorConfigSchema } from '../../../src/config/operator-config.ts';
 import { PatchfleetError } from '../../../src/domain/failure.ts';
 import { checkEngine } from '../../../src/sandbox/check-engine.ts';
-import type { RunResult, Sandbox, Sandboxes } from '../../../src/sandbox/port.ts';
+import type { RunResult, Sandbox, Sandboxes, SandboxRequest } from '../../../src/sandbox/port.ts';
 
-const docker = {
-  ping: async () => 'OK',
-  getImage: () => ({ inspect: async () => ({}) }),
-} as unknown as Docker;
-const { sandbox: config } = operatorConfigSchema.parse({});
+const mib = 1024 * 1024;
+const images = (declared: Record<string, unknown> = {}) =>
+  ({
+    ping: async () => 'OK',
+    getImage: () => ({ inspect: async () => ({ Size: 800 * mib, Config: declared }) }),
+  }) as unknown as Docker;
 
-/** Sandboxes of which the first ones die under what runs in them. */
-function sandboxes(dying: number): { ports: Sandboxes; closed: () => number } {
-  let made = 0;
+const standard = { isolation: 'standard', runtime: null } as const;
+
+type Outcome = Pick<RunResult, 'exitCode' | 'spawnError' | 'stdout' | 'stderr'>;
+type Answer = (argv: readonly string[]) => Outcome;
+const ran: Outcome = { exitCode: 0, spawnError: null, stdout: '', stderr: '' };
+const ends = (outcome: Partial<Outcome>): Outcome => ({ ...ran, exitCode: 1, ...outcome });
+/** As an image with everything answers. */
+const whole: Answer = (argv) =>
+  argv[0] === 'git' && argv[1] === 'config' ? { ...ran, stdout: '/dev/null\n' } : ran;
+
+/** Sandboxes that run commands like `answer`; the first ones die under what runs in them. */
+function sandboxes({ dying = 0, answer = whole }: { dying?: number; answer?: Answer }) {
+  const asked: (string | undefined)[] = [];
   let closed = 0;
-  const acquire = async () => {
-    made += 1;
-    const dies = made <= dying;
+  const acquire = async ({ image }: SandboxRequest) => {
+    asked.push(image);
+    const dies = asked.length <= dying;
     return {
-      run: async () => {
+      run: async (argv: readonly string[]) => {
         if (dies) throw new PatchfleetError('sandbox_died', 'the container was removed');
-        return { exitCode: 0, spawnError: null } as RunResult;
+        return answer(argv) as RunResult;
       },
-      search: async () => ({ matches: [], truncated: false }),
       close: async () => {
         closed += 1;
       },
     } as unknown as Sandbox;
   };
-  return { ports: { acquire } as unknown as Sandboxes, closed: () => closed };
+  return { ports: { acquire } satisfies Pick<Sandboxes, 'acquire'>, asked, closed: () => closed };
 }
 
+const size = 'x:1 has 800 MiB.';
+
 it('does not blame the image for one trial that a worker took for an orphan', async () => {
-  const { ports, closed } = sandboxes(1);
-  expect(await checkEngine(docker, config, [config.image], ports)).toMatchObject({ problems: [] });
+  const { ports, closed } = sandboxes({ dying: 1 });
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({ problems: [], notes: [size] });
   expect(closed()).toBe(2);
 });
 
 it('names what is wrong when the second trial fails as well', async () => {
-  const { ports, closed } = sandboxes(2);
-  expect(await checkEngine(docker, config, [config.image], ports)).toMatchObject({
-    problems: [expect.stringMatching(/^A trial sandbox of .* does not work: the container was removed/)],
+  const { ports, closed } = sandboxes({ dying: 2 });
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
+    problems: [
+      expect.stringMatching(
+        /^A trial sandbox of x:1 does not work: the container was removed .*operations\.md/,
+      ),
+    ],
+    notes: [],
   });
   expect(closed()).toBe(2);
+});
+
+it('tries every image once, whatever is wrong with the others', async () => {
+  const { ports, asked } = sandboxes({});
+  const docker = {
+    ping: async () => 'OK',
+    getImage: (name: string) => ({
+      inspect: async () => {
+        if (name !== 'gone') return { Size: mib, Config: {} };
+        throw Object.assign(new Error('no such image'), { statusCode: 404 });
+      },
+    }),
+  } as unknown as Docker;
+  expect(await checkEngine(docker, standard, ['a', 'gone', 'b', 'a'], ports)).toEqual({
+    problems: [expect.stringMatching(/^The sandbox image gone is not on the engine\./)],
+    notes: ['a has 1 MiB.', 'b has 1 MiB.'],
+  });
+  expect(asked).toEqual(['a', 'b']);
+});
+
+it('asks nothing of images where there is no engine', async () => {
+  const { ports, asked } = sandboxes({});
+  const ping = async () => {
+    throw new Error('connect ENOENT /var/run/docker.sock');
+  };
+  const { problems } = await checkEngine(
+    { ...images(), ping } as unknown as Docker,
+    standard,
+    ['x:1'],
+    ports,
+  );
+  expect(problems).toEqual([expect.stringMatching(/^The Docker engine cannot be reached \(connect ENOENT/)]);
+  expect(asked).toEqual([]);
+});
+
+it('tells what the product needs apart from what repositories may need', async () => {
+  const { ports } = sandboxes({
+    answer(argv) {
+      if (argv[0] === 'rg') return ends({ exitCode: null, spawnError: 'spawn rg ENOENT' });
+      if (argv[0] === 'go') return ends({ exitCode: null, spawnError: 'spawn go ENOENT' });
+      return whole(argv);
+    },
+  });
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
+    problems: ['x:1 lacks `rg` (ripgrep) (spawn rg ENOENT). Install `ripgrep` in the image.'],
+    notes: [
+      size,
+      'Recommended: x:1 lacks Go, which many repositories need. Install `golang-go` in the image.',
+    ],
+  });
+});
+
+it('does not take a Git that would run hooks for one that runs none', async () => {
+  const { ports } = sandboxes({ answer: () => ran });
+  expect((await checkEngine(images(), standard, ['x:1'], ports)).problems).toEqual([
+    'x:1 lacks a Git that runs no hooks. Build it with `git config --system core.hooksPath /dev/null`.',
+  ]);
+});
+
+it('names the shell alone where there is none', async () => {
+  const { ports } = sandboxes({
+    answer: (argv) => (argv[0] === 'sh' ? ends({ spawnError: 'spawn sh ENOENT' }) : whole(argv)),
+  });
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
+    problems: ['x:1 lacks a shell `sh` (spawn sh ENOENT). Install `dash` or `bash` in the image.'],
+    notes: [size],
+  });
+});
+
+it('refuses set-user-id files and volumes, and mentions a health check', async () => {
+  const { ports } = sandboxes({
+    answer: (argv) =>
+      argv.some((argument) => argument.includes('-perm'))
+        ? { ...ran, stdout: '/usr/bin/su\n/usr/bin/mount\n' }
+        : whole(argv),
+  });
+  const declared = { Volumes: { '/data': {} }, Healthcheck: { Test: ['CMD', 'true'] } };
+  expect(await checkEngine(images(declared), standard, ['x:1'], ports)).toEqual({
+    problems: [
+      expect.stringMatching(
+        /^x:1 has set-user-id or set-group-id files, such as \/usr\/bin\/su, \/usr\/bin\/mount\./,
+      ),
+      expect.stringMatching(/^x:1 declares volumes \(\/data\)/),
+    ],
+    notes: [size, expect.stringMatching(/^Recommended: x:1 declares a HEALTHCHECK/)],
+  });
+  const none = { Healthcheck: { Test: ['NONE'] } };
+  expect(await checkEngine(images(none), standard, ['x:1'], sandboxes({}).ports)).toEqual({
+    problems: [],
+    notes: [size],
+  });
 });

@@ -73,14 +73,21 @@ it("takes the distribution's own package sources, in both forms, and no others",
     ].join('\n\n'),
   );
 
-  expect(machineSources('bookworm', root)).toBe(
+  expect(machineSources('bookworm', { root })).toBe(
     [
       'deb [arch=amd64] http://one bookworm main contrib',
       'deb [signed-by=/keys/debian.gpg] http://two bookworm main',
       'deb [signed-by=/keys/debian.gpg] http://two bookworm-updates main\n',
     ].join('\n'),
   );
-  expect(() => machineSources('trixie', root)).toThrow(/no source of trixie main/);
+  expect(machineSources('bookworm', { as: 'trixie', root })).toBe(
+    [
+      'deb [arch=amd64] http://one trixie main contrib',
+      'deb [signed-by=/keys/debian.gpg] http://two trixie main',
+      'deb [signed-by=/keys/debian.gpg] http://two trixie-updates main\n',
+    ].join('\n'),
+  );
+  expect(() => machineSources('trixie', { root })).toThrow(/no source of trixie main/);
 });
 
 it.each([
