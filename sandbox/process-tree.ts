@@ -84,16 +84,19 @@ function withDescendants(all: readonly ProcessSeen[], members: Set<number>): Set
 /**
  * Kills everything a run started that can be told to be its own, and where this process is `alone` in its PID
  * namespace, save for init, also what neither a live run nor this process accounts for: what emptied its environment
- * and left both its session and its parent. Gives the ids of what was killed, which may take a moment to be gone.
+ * and left both its session and its parent. `ended`: its program is over, there may be nothing left. Gives the ids of
+ * what was killed, which may take a moment to be gone.
  */
 export function killRun(
   root: number,
   run: string,
-  place: { readonly alone: boolean; readonly live: Runs },
+  place: { readonly alone: boolean; readonly live: Runs; readonly ended: boolean },
 ): ReadonlySet<number> {
   const own = (all: readonly ProcessSeen[]) => membersOf(all, new Map([[run, root]]));
   if (!place.alone) return killInMotion(own);
-  return killHeldStill((all) => own(all).union(straysOf(all, place.live)));
+  const ofNobody = (all: readonly ProcessSeen[]) => own(all).union(straysOf(all, place.live));
+  if (place.ended && isNothingLeft(place.live.size === 0 ? allOf : ofNobody)) return new Set();
+  return killHeldStill(ofNobody);
 }
 
 function straysOf(all: readonly ProcessSeen[], live: Runs): Set<number> {
@@ -104,7 +107,11 @@ function straysOf(all: readonly ProcessSeen[], live: Runs): Set<number> {
 
 /** Kills everything but init and this process. Only for a process that is alone in its PID namespace, save for init. */
 export function killAll(): void {
-  killHeldStill((all) => new Set(all.map(({ pid }) => pid)));
+  killHeldStill(allOf);
+}
+
+function allOf(all: readonly ProcessSeen[]): Set<number> {
+  return new Set(all.map(({ pid }) => pid));
 }
 
 /** Whether none of the processes runs any more. */
@@ -135,20 +142,26 @@ function killInMotion(choose: Choose): ReadonlySet<number> {
   return killed;
 }
 
+/** A few looks, for live runs may never be steady. */
+function isNothingLeft(choose: Choose): boolean {
+  const dead = new Set<number>();
+  for (let round = 0; round < 20; round += 1) {
+    const { seen, steady } = look(dead);
+    if (choose(seen).size > 0) return false;
+    if (steady) return true;
+  }
+  return false;
+}
+
 /**
- * Where the first looks find something, all processes of the namespace are held still, in one step of the kernel: what
- * is stopped does not fork (a bomb begins as many anew as are killed one by one) and leaves the CPU to us. What is then
- * killed cannot even run again. Starts no process, so it works where none can be started.
+ * All processes of the namespace are held still first, in one step of the kernel: what
+ * is stopped does not fork (a bomb begins as many anew as are killed one by one), leaves the CPU to us, and holds no
+ * lock that looking at it waits for, as it does in a fork. What is then killed cannot even run again. Starts no process,
+ * so it works where none can be started.
  */
 function killHeldStill(choose: Choose): ReadonlySet<number> {
   const dead = new Set<number>();
   const killed = new Set<number>();
-  // Live runs may never be steady, hence the bound.
-  for (let round = 0; round < 20; round += 1) {
-    const { seen, steady } = look(dead);
-    if (choose(seen).size > 0) break;
-    if (steady) return killed;
-  }
   signalAll('SIGSTOP');
   for (let round = 0; round < 20; round += 1) {
     const found = choose(look(dead).seen);

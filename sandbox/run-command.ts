@@ -79,17 +79,17 @@ export async function runCommand(
 
   live.set(run, root);
   let killed: ReadonlySet<number> = new Set();
-  const kill = () => {
+  const kill = (over: boolean) => {
     live.delete(run);
-    killed = killed.union(killRun(root, run, { alone: place.alone, live }));
+    killed = killed.union(killRun(root, run, { alone: place.alone, live, ended: over }));
   };
   const overdue = () => {
     timedOut = true;
-    kill();
+    kill(false);
   };
   const cancelled = () => {
     isCanceled = true;
-    kill();
+    kill(false);
   };
   const wall = setTimeout(overdue, request.wallMs);
   const idle = request.idleMs === null ? null : setTimeout(overdue, request.idleMs);
@@ -116,7 +116,7 @@ export async function runCommand(
   if (idle !== null) clearTimeout(idle);
   signal.removeEventListener('abort', cancelled);
   await within(closed, drainMs);
-  kill();
+  kill(true);
   if (!(await within(closed, drainMs))) {
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -130,7 +130,7 @@ export async function runCommand(
 
 /** As node would say it, where `nice` could not start the program; null: it could. */
 function whyNotStarted({ exitCode, stderr }: RunOutcome, program: string): string | null {
-  if ((exitCode !== 126 && exitCode !== 127) || !stderr.startsWith('nice: ')) return null;
+  if ((exitCode !== 126 && exitCode !== 127) || !stderr.startsWith(`${nice}: `)) return null;
   const code = exitCode === 127 ? 'ENOENT' : 'EACCES';
   return `spawn ${program} ${code}`;
 }

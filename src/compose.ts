@@ -27,6 +27,7 @@ import { createPublishJob } from './publishing/publish-job.ts';
 import { createPublisher } from './publishing/publisher.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import { createEngineWatch } from './sandbox/engine-watch.ts';
+import { createRoomMaker } from './sandbox/make-room.ts';
 import type { Sandboxes, Snapshots } from './sandbox/port.ts';
 import { createPreparedLayers } from './sandbox/prepared-layers.ts';
 import { createSandboxKinds } from './sandbox/sandbox-kinds.ts';
@@ -138,10 +139,19 @@ export async function compose(
     log,
   });
   const artifacts = createArtifactDirectory(join(dataDir, 'artifacts'));
-  const snapshots = standIns.snapshots ?? createSnapshots({ dir: join(dataDir, 'snapshots'), log });
+  const snapshotsDir = join(dataDir, 'snapshots');
+  const preparedDir = join(dataDir, 'prepared');
+  const makeRoom = createRoomMaker({
+    dirs: [snapshotsDir, preparedDir],
+    bytes: operator.sandbox.disk_mib * 1024 * 1024,
+    log,
+  });
+  const snapshots =
+    standIns.snapshots ?? createSnapshots({ dir: snapshotsDir, onMade: () => void makeRoom(), log });
   const prepared = createPreparedLayers({
-    dir: join(dataDir, 'prepared'),
+    dir: preparedDir,
     ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
+    onMade: () => void makeRoom(),
   });
   const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
   const { memory_mib: baseMib, memory_ceiling_mib: ceilingMib } = operator.sandbox;
@@ -158,7 +168,7 @@ export async function compose(
     },
     capacity: limits.parallel,
     room: () => dispatch.room(),
-    renewMs: operator.sandbox.pool.idle_seconds * 500,
+    renewMs: Math.min(operator.sandbox.pool.idle_seconds * 500, 60_000),
   });
   // First of all: nothing is started any more while the rest goes.
   opened.defer(async () => {
@@ -192,7 +202,7 @@ export async function compose(
     publish: createPublishJob({ store, publisher, queue, log }),
     dispatch,
     reconcile: createReconciler({ ...common, timing }),
-    reapSandboxes: createSandboxReaper({ sandboxes, store, leaseMs: timing.lease_ms, log }),
+    reapSandboxes: createSandboxReaper({ sandboxes, store, makeRoom, leaseMs: timing.lease_ms, log }),
     close: () => parts.disposeAsync(),
   };
 }

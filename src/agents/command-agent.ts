@@ -54,7 +54,7 @@ export function createCommandAgent(config: CommandAgentConfig): Agent {
 
 /**
  * One run of the command, checked: fails with `command_failed` when it could not be started or did not succeed,
- * `wall_limit` when it took too long, `output_invalid` when its output is too long to be read whole. A silent
+ * `memory_exhausted` when the sandbox has too little memory for it, `wall_limit` when it took too long, `output_invalid` when its output is too long to be read whole. A silent
  * command is not idle as long as it uses the CPU: many print only at their end.
  */
 async function run(
@@ -82,6 +82,7 @@ async function run(
   if (result.exitCode === null || !config.success_codes.includes(result.exitCode)) {
     const ended =
       result.exitCode === null ? `was ended by ${result.signal}` : `ended with code ${result.exitCode}`;
+    if (result.outOfMemory) throw new PatchfleetError('memory_exhausted', `${program} ${ended}`);
     const said = result.stderr.trim() || result.stdout.trim();
     throw new PatchfleetError(
       'command_failed',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { PatchfleetError } from '../domain/failure.ts';
-import type { Sandbox } from '../sandbox/port.ts';
+import type { RunResult, Sandbox } from '../sandbox/port.ts';
+import { adviseCommand } from './advise-command.ts';
 import { aliveByCpu } from './alive-by-cpu.ts';
 import { shortenOutput } from './shorten-output.ts';
 import type { ValidCall } from './tool-set.ts';
@@ -135,6 +136,8 @@ async function runCommand(
   { sandbox, signal, commandSeconds }: WorkspaceContext,
 ) {
   const cwd = insideWorkspace(wanted.cwd ?? '');
+  const advice = adviseCommand(wanted.argv, { online: sandbox.online ?? false });
+  if (advice !== null) return `error: not run: ${advice}`;
   const result = await sandbox.run(wanted.argv, {
     signal,
     wallMs: commandSeconds * 1000,
@@ -149,9 +152,16 @@ async function runCommand(
       ? `exit code ${result.exitCode}`
       : `ended by ${result.signal}`;
   const parts = [ended];
+  if (result.outOfMemory) parts.push(`[out of memory: ${ranOut(result)}]`);
   if (result.stdout !== '') parts.push(`stdout:\n${shortenOutput(result.stdout, 8000)}`);
   if (result.stderr !== '') parts.push(`stderr:\n${shortenOutput(result.stderr, 6000)}`);
   return parts.join('\n');
+}
+
+/** What the model can do about it: it cannot be given more within this attempt. */
+function ranOut({ peakMemoryBytes }: RunResult): string {
+  const limit = peakMemoryBytes === null ? '' : ` of ${Math.round(peakMemoryBytes / 1024 / 1024)} MiB`;
+  return `the sandbox used up its memory${limit} and the kernel killed a process. Run less at once: one test file instead of all, fewer workers, a smaller heap.`;
 }
 
 /** The sandbox refuses such paths too; here the model is told in the same words whatever the sandbox is. */

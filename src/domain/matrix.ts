@@ -39,6 +39,8 @@ export interface PlannedRow {
   readonly fallbacks?: readonly string[];
   /** What it takes of a worker's `limits.parallel`. Default 1. */
   readonly weight?: number;
+  /** Of the lines it is about, where planning reads them: how many, their deepest nesting, and imports among them. */
+  readonly shape?: { readonly lines: number; readonly nesting: number; readonly imports: number };
   /** Memory of its sandboxes, MiB; see sandbox-estimate.ts. Default: the operator's. */
   readonly memoryMib?: number;
   /** Default `agent`. */

@@ -32,6 +32,8 @@ export type CommandReport = z.infer<typeof commandReportSchema>;
 export const verificationReportSchema = z.object({
   tree: z.string(),
   commands: z.array(commandReportSchema),
+  /** Most memory that its sandbox needed, MiB; null or left out: not known. See `peakMemoryBytes` of a run's result. */
+  peakMib: z.int().nullish(),
 });
 export type VerificationReport = z.infer<typeof verificationReportSchema>;
 

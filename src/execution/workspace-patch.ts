@@ -22,7 +22,7 @@ export type WorkspacePatch =
 
 /**
  * A repository of its own beside the synthetic one, whose objects it borrows: whatever the agent does to that one's
- * configuration, index, branches or attributes takes no part. Files are taken raw.
+ * configuration, index, branches or attributes takes no part. Files are taken raw. What was prepared is no part of it.
  */
 const open = `
 set -eu
@@ -36,6 +36,7 @@ if [ ! -e "$repo/ready" ]; then
   mkdir -p "$repo/info" "$repo/objects/info"
   printf '* -text !eol -ident -filter -working-tree-encoding\\n' > "$repo/info/attributes"
   printf '%s\\n' "$PWD/.git/objects" > "$repo/objects/info/alternates"
+  if [ -f "$PWD/.git/patchfleet-exclude" ]; then cp "$PWD/.git/patchfleet-exclude" "$repo/info/exclude"; fi
   : > "$repo/ready"
 fi
 export GIT_DIR="$repo" GIT_WORK_TREE="$PWD" GIT_INDEX_FILE="$repo/index"

@@ -1,3 +1,4 @@
+import { allowedNetwork } from '../config/allowed-network.ts';
 import type { OperatorConfig } from '../config/operator-config.ts';
 import { readRepositoryConfig } from '../config/read-repository-config.ts';
 import { formatProblem, type Problem } from '../config/read-yaml-config.ts';
@@ -13,8 +14,9 @@ export type RepositoryFile =
 
 /**
  * The repository file as it is at `baseSha`, a commit of a branch of the repository itself. Missing: the
- * defaults. Broken: a failure that lists every problem with key, line and a valid value. An image that the operator
- * does not allow is told here too, before anything is spent. Rejects when GitHub cannot be asked.
+ * defaults. Broken: a failure that lists every problem with key, line and a valid value. An image or a place
+ * to reach that the operator does not allow is told here too, before anything is spent. Rejects when GitHub cannot be
+ * asked.
  */
 export async function readRepositoryFile(
   github: GitHub,
@@ -29,6 +31,7 @@ export async function readRepositoryFile(
   if (!read.ok) return broken(read.problems);
   try {
     imageFor(operator.sandbox, read.value);
+    allowedNetwork(operator.sandbox, read.value);
   } catch (refused) {
     return { config: null, failure: toFailure(refused) };
   }

@@ -1,7 +1,7 @@
 import { countTests } from '../domain/count-tests.ts';
 import { failuresOf } from '../domain/failing-tests.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import type { CommandReport, VerificationCommand } from '../domain/verification.ts';
+import type { CommandReport, VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { RunResult, Sandbox, Sandboxes, SandboxKind } from '../sandbox/port.ts';
 
 /** Bytes kept of each stream: enough for the names of thousands of failing tests. */
@@ -24,20 +24,25 @@ export interface CheckRequest {
 /**
  * Runs all the commands, one after the other, in one fresh sandbox over the snapshot: a later one may want what an
  * earlier one built. A failing command, a time-out or a program that is not there is in the report; a sandbox that
- * cannot be had or dies throws, since that says nothing about the code.
+ * cannot be had, dies or runs out of memory throws, since that says nothing about the code. `peakMib`: the most memory
+ * that any of them needed.
  */
 export async function runChecks(
   sandboxes: Pick<Sandboxes, 'acquire'>,
   request: CheckRequest,
   signal: AbortSignal,
-): Promise<CommandReport[]> {
+): Promise<Required<Pick<VerificationReport, 'commands' | 'peakMib'>>> {
   const { taskId, attemptId, kind, commands, commandMs } = request;
   const wallMs = commands.length * commandMs + slackMs;
   const sandbox = await sandboxes.acquire({ ...kind, taskId, attemptId, wallMs }, signal);
   try {
-    const reports: CommandReport[] = [];
-    for (const command of commands) reports.push(await runCommand(sandbox, command, commandMs, signal));
-    return reports;
+    const runs = [];
+    for (const command of commands) runs.push(await runCommand(sandbox, command, commandMs, signal));
+    const peaks = runs.flatMap(({ peakMemoryBytes }) => peakMemoryBytes ?? []);
+    return {
+      commands: runs.map(({ report }) => report),
+      peakMib: peaks.length === 0 ? null : Math.ceil(Math.max(...peaks) / 1024 / 1024),
+    };
   } finally {
     await sandbox.close();
   }
@@ -48,7 +53,7 @@ async function runCommand(
   command: VerificationCommand,
   wallMs: number,
   signal: AbortSignal,
-): Promise<CommandReport> {
+): Promise<{ readonly report: CommandReport } & Pick<RunResult, 'peakMemoryBytes'>> {
   const { argv, cwd, name } = command;
   // Runners watch for changes or wait for keys where they do not know that nobody is there.
   const env = { CI: 'true', NO_COLOR: '1' };
@@ -56,7 +61,7 @@ async function runCommand(
   const result = await sandbox.runByEngine(argv, { cwd, env, wallMs, maxBuffer, signal });
   signal.throwIfAborted();
   if (result.isCanceled) throw new PatchfleetError('sandbox_died', `${name} was stopped from outside`);
-  return {
+  const report = {
     name,
     exitCode: result.exitCode,
     timedOut: result.timedOut,
@@ -65,6 +70,7 @@ async function runCommand(
     tests: countTests(`${result.stdout}\n${result.stderr}`),
     tail: tailOf(result),
   };
+  return { report, peakMemoryBytes: result.peakMemoryBytes };
 }
 
 function tailOf({ stdout, stderr, spawnError }: RunResult): string {

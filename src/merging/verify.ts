@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { compareReports, conclude } from '../domain/compare-reports.ts';
-import { PatchfleetError } from '../domain/failure.ts';
+import { type FailureCode, PatchfleetError } from '../domain/failure.ts';
 import type { VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { KindRequest, Sandboxes, SandboxKinds } from '../sandbox/port.ts';
 import type { Verifications } from '../store/port.ts';
@@ -13,6 +13,8 @@ export type SharedReports = (
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<VerificationReport>,
 ) => Promise<VerificationReport>;
+
+const ofTheSandbox: readonly FailureCode[] = ['sandbox_died', 'memory_exhausted'];
 
 export interface VerifierDependencies {
   readonly verifications: Verifications;
@@ -50,15 +52,15 @@ export function createVerifier(deps: VerifierDependencies): Verifier {
       context.onRun?.();
       const kind = await deps.kinds.of(wanted, signal);
       const request = { taskId, attemptId, kind, commands, commandMs };
-      const report = { tree, commands: await runChecks(deps.sandboxes, request, signal) };
-      await deps.verifications.put(key, report);
+      const report = { tree, ...(await runChecks(deps.sandboxes, request, signal)) };
+      await deps.verifications.put(key, report, repository.id);
       return (await deps.verifications.get(key)) ?? report;
     };
     try {
       return await deps.once(key, context.signal, make);
     } catch (thrown) {
-      // The sandbox was another attempt's, and went with it.
-      const died = thrown instanceof PatchfleetError && thrown.code === 'sandbox_died';
+      // The sandbox was another attempt's, and went with it, or had less memory than ours will.
+      const died = thrown instanceof PatchfleetError && ofTheSandbox.includes(thrown.code);
       if (mine || !died || context.signal.aborted) throw thrown;
       return await deps.once(key, context.signal, make);
     }

@@ -18,24 +18,42 @@ import type { FileChange } from '../domain/change.ts';
  */
 export function complexityOf(change: FileChange, newText?: string): number {
   let score = weights.file + weights.hunk * change.hunks.length;
-  const unit = indentUnit(change);
-  for (const hunk of change.hunks) {
-    let brackets = 0;
-    for (const line of hunk.lines) {
-      const closing = /^[\s)\]}]*/.exec(line.text)?.[0].replace(/\s/g, '').length ?? 0;
-      const depth = Math.max(indentation(line.text) / unit, brackets - closing);
-      if (line.kind !== 'deleted') brackets = Math.max(0, brackets + balance(line.text));
-      if (line.kind === 'context') continue;
-      if (importLine.test(line.text)) score += weights.changedImport;
-      if (line.kind === 'deleted') score += weights.deleted;
-      else score += weights.added + weights.level * Math.min(Math.max(depth - 1, 0), deepest);
-    }
+  for (const { kind, level, isImport } of changedLines(change)) {
+    if (isImport) score += weights.changedImport;
+    if (kind === 'deleted') score += weights.deleted;
+    else score += weights.added + weights.level * Math.min(Math.max(level - 1, 0), deepest);
   }
   if (newText !== undefined) {
     const imports = newText.split('\n').filter((line) => importLine.test(line)).length;
     score += Math.min(imports * weights.ownImport, 10);
   }
   return Math.max(1, Math.round(score));
+}
+
+/** Of the changed lines of some files: how many, the deepest level of nesting, and how many import something. */
+export function shapeOf(changes: readonly FileChange[]): { lines: number; nesting: number; imports: number } {
+  const lines = changes.flatMap((change) => [...changedLines(change)]);
+  const levels = lines.map(({ level }) => level);
+  return {
+    lines: lines.length,
+    nesting: Math.round(levels.reduce((most, level) => Math.max(most, level), 0)),
+    imports: lines.filter(({ isImport }) => isImport).length,
+  };
+}
+
+function* changedLines(
+  change: FileChange,
+): Generator<{ readonly kind: 'added' | 'deleted'; readonly level: number; readonly isImport: boolean }> {
+  const unit = indentUnit(change);
+  for (const hunk of change.hunks) {
+    let brackets = 0;
+    for (const { kind, text } of hunk.lines) {
+      const closing = /^[\s)\]}]*/.exec(text)?.[0].replace(/\s/g, '').length ?? 0;
+      const level = Math.max(indentation(text) / unit, brackets - closing);
+      if (kind !== 'deleted') brackets = Math.max(0, brackets + balance(text));
+      if (kind !== 'context') yield { kind, level, isImport: importLine.test(text) };
+    }
+  }
 }
 
 const weights = { file: 4, added: 1, deleted: 0.5, hunk: 2, level: 0.25, changedImport: 2, ownImport: 0.25 };

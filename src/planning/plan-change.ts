@@ -10,6 +10,7 @@ import type { RepositoryRef, SubjectIssue, TaskKind } from '../domain/task.ts';
 import type { Mirror, Mirrors } from '../github/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Checks } from './judge-parallel.ts';
+import { isManifest } from './packages.ts';
 import { planBatch } from './plan-batch.ts';
 import { planFix } from './plan-fix.ts';
 import type { PlannedTask } from './plan-task.ts';
@@ -63,7 +64,7 @@ export function createChangePlanner(deps: {
       const { kind, config, limits, subject } = request;
       const agent =
         kind === 'triage' ? selectModelAgent(request.agents) : selectFixAgent(request.agents, config);
-      if (kind === 'triage') return planned(planTriage({ subject, agent: agent.name, limits }), request, 0);
+      if (kind === 'triage') return planned(planTriage({ subject, agent: agent.name, limits }), request, []);
       const mirror = await deps.mirrors.open(request.repository);
       const files = await readTree(mirror, request, signal);
       signal.throwIfAborted();
@@ -82,13 +83,9 @@ export function createChangePlanner(deps: {
       };
       if (kind === 'batch') {
         if (request.issues.length === 0) throw new PatchfleetError('plan_invalid', 'the batch has no issues');
-        return planned(
-          await planBatch({ ...facts, issues: request.issues, log: deps.log }),
-          request,
-          files.length,
-        );
+        return planned(await planBatch({ ...facts, issues: request.issues, log: deps.log }), request, files);
       }
-      return planned(await planFix({ ...facts, subject }), request, files.length);
+      return planned(await planFix({ ...facts, subject }), request, files);
     },
   };
 }
@@ -107,7 +104,12 @@ async function readTree(mirror: Mirror, request: ChangeRequest, signal: AbortSig
 }
 
 /** As a review's plan is told: nothing of a diff is covered or skipped here. */
-function planned(plan: Plan, request: ChangeRequest, filesRead: number): PlannedTask & { filesRead: number } {
+function planned(
+  plan: Plan,
+  request: ChangeRequest,
+  files: readonly string[],
+): PlannedTask & { filesRead: number } {
+  const tree = { files: files.length, packages: files.filter(isManifest).length };
   const coverage = { changedFiles: 0, reviewedFiles: 0, skippedFiles: 0, additions: 0, deletions: 0 };
-  return { plan, skipped: [], mergeBase: request.headSha, coverage, filesRead };
+  return { plan, skipped: [], mergeBase: request.headSha, coverage, tree, filesRead: files.length };
 }

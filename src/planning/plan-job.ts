@@ -3,11 +3,13 @@ import type { Limits } from '../config/operator-config.ts';
 import { repositoryConfigPath } from '../config/repository-config.ts';
 import { fallbacksOf, selectAgents } from '../config/select-agents.ts';
 import { failureKinds, PatchfleetError, toFailure } from '../domain/failure.ts';
+import type { MemoryBounds } from '../domain/sandbox-estimate.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store, Task } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { ChangePlanner } from './plan-change.ts';
 import type { PlannedTask, Planner } from './plan-task.ts';
+import { sizeRows } from './size-rows.ts';
 
 /** Further tries of planning after a transient failure. */
 const planRetries = 3;
@@ -15,7 +17,7 @@ const planRetries = 3;
 const mostPlans = 12;
 
 export interface PlanJobDependencies {
-  readonly store: Pick<Store, 'tasks'>;
+  readonly store: Pick<Store, 'tasks' | 'verifications'>;
   readonly queue: Queue;
   /** For reviews. */
   readonly planner: Planner;
@@ -23,6 +25,8 @@ export interface PlanJobDependencies {
   readonly changePlanner: ChangePlanner;
   readonly agents: readonly AgentConfig[];
   readonly limits: Limits;
+  /** Of a sandbox. */
+  readonly memory: MemoryBounds;
   /** Has the sandboxes of a task started ahead; see execution/start-ahead.ts. */
   readonly startAhead: {
     readonly whilePlanning: (task: Task) => () => void;
@@ -65,8 +69,9 @@ export function createPlanJob(
 }
 
 async function planAndStore(deps: PlanJobDependencies, task: Task, signal: AbortSignal): Promise<void> {
-  const { plan: made, skipped, mergeBase, coverage } = await planAhead(deps, task, signal);
-  const rows = made.rows.map((row) => ({
+  const { plan: made, skipped, mergeBase, coverage, tree } = await planAhead(deps, task, signal);
+  const peaksMib = await deps.store.verifications.peaks(task.repositoryId);
+  const rows = sizeRows(made.rows, task.kind, { tree, peaksMib }, deps.memory).map((row) => ({
     ...row,
     fallbacks: fallbacksOf(deps.agents, task.config, row.agent, task.kind !== 'review'),
   }));

@@ -4,7 +4,7 @@ import type { RepositoryConfig } from '../config/repository-config.ts';
 import type { FileChange, SkippedFile } from '../domain/change.ts';
 import type { MatrixRow, Plan, PlannedRow } from '../domain/matrix.ts';
 import type { RepositoryRef } from '../domain/task.ts';
-import { complexityOf } from './complexity.ts';
+import { complexityOf, shapeOf } from './complexity.ts';
 import { type PullRequestText, quotePullRequest, reviewContract } from './contract.ts';
 import { matchGlobs } from './match-globs.ts';
 import { packagesOf } from './packages.ts';
@@ -75,6 +75,7 @@ export function planReview(facts: ReviewFacts): ReviewPlan {
           matrix: matrixRow(facts, shard, agent, files),
           dependsOn: [],
           complexity,
+          shape: shapeOf(files),
         },
       ];
     }),

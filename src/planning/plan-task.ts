@@ -8,6 +8,7 @@ import type { PullRequestRef, RepositoryRef } from '../domain/task.ts';
 import type { Mirrors } from '../github/port.ts';
 import { isManifest } from './packages.ts';
 import { planReview } from './plan-review.ts';
+import type { TreeSize } from './size-rows.ts';
 
 export interface PlanRequest {
   readonly repository: RepositoryRef;
@@ -24,6 +25,7 @@ export interface PlannedTask {
   /** What the head is compared with, here and at execution. */
   readonly mergeBase: string;
   readonly coverage: Coverage;
+  readonly tree: TreeSize;
 }
 
 /** What of the change is looked at: the summary states it. Counts of files, and of changed lines. */
@@ -60,12 +62,13 @@ export function createPlanner(deps: { readonly mirrors: Mirrors }): Planner {
         mirror.listTree(headSha),
       ]);
       const blobs = changes.map((change) => (change.status === 'deleted' ? change.oldBlob : change.newBlob));
+      const manifests = tree.filter(isManifest);
       const { plan, skipped } = planReview({
         repository: request.repository,
         pullRequest,
         changes,
         skipped: unread,
-        manifests: tree.filter(isManifest),
+        manifests,
         blobSizes: await mirror.blobSizes(blobs),
         repositoryConfig: request.config,
         agents: request.agents,
@@ -77,6 +80,7 @@ export function createPlanner(deps: { readonly mirrors: Mirrors }): Planner {
         plan,
         skipped,
         mergeBase,
+        tree: { files: tree.length, packages: manifests.length },
         coverage: {
           changedFiles: changes.length + unread.length,
           reviewedFiles: covered.length,

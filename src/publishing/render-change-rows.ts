@@ -6,6 +6,7 @@ import { plural } from './conclude.ts';
 import { codeSpan, defuseMarkdown, plainLine } from './defuse.ts';
 import { defuseClosing } from './defuse-closing.ts';
 import { capMarkdown, fitItems } from './fit-markdown.ts';
+import { groupName, groupRows } from './group-rows.ts';
 import { spent } from './render-section.ts';
 
 /** The rows of a change for people: the live table, what was done, what was left out. Pure. */
@@ -30,12 +31,19 @@ export function rowTable(rows: readonly ChangeRow[], batch: boolean, max: number
   if (rows.length === 0) return '';
   const head = batch ? ['Issue', 'Subtask', 'Status', 'Result'] : ['Subtask', 'Status', 'Result'];
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const told = new Set<string>();
   return fitItems({
     before: `${line(head)}\n${line(head.map(() => '---'))}\n`,
     items: rows.map((row) => {
       const { subtask } = row;
       const issue = subtask.issue === null ? '' : `#${subtask.issue}`;
-      const cells = [safeLine(subtask.title, 120), statusWord(row), resultCell(row)];
+      const common = commonFailure(row);
+      const cells = [
+        safeLine(subtask.title, 120),
+        statusWord(row),
+        resultCell(row, common !== null && told.has(common)),
+      ];
+      if (common !== null) told.add(common);
       return line(batch ? [issue, ...cells] : cells);
     }),
     after: '',
@@ -50,10 +58,11 @@ function statusWord({ subtask, state }: ChangeRow): string {
   return subtask.status === 'skipped' || subtask.status === 'cancelled' ? subtask.status : words[state];
 }
 
-function resultCell(row: ChangeRow): string {
+/** `isTold`: why it failed stands in a row above. */
+function resultCell(row: ChangeRow, isTold: boolean): string {
   const { state, patch, code, reason } = row;
   if (state === 'failed' || state === 'left_out') {
-    return [`\`${reportCode(code ?? state)}\``, safeLine(reason, 160)]
+    return [`\`${reportCode(code ?? state)}\``, isTold ? '' : safeLine(reason, 160)]
       .filter((part) => part !== '')
       .join(': ');
   }
@@ -94,7 +103,7 @@ export function leftOutList(rows: readonly ChangeRow[], max: number): string {
   if (out.length === 0) return '';
   return fitItems({
     before: '',
-    items: out.map(leftOutItem),
+    items: groupRows(out, commonFailure).map(leftOutItem),
     after: '',
     gap: '\n',
     max,
@@ -102,8 +111,17 @@ export function leftOutList(rows: readonly ChangeRow[], max: number): string {
   }).text;
 }
 
-function leftOutItem({ subtask, state, code, reason }: ChangeRow): string {
-  const title = `- **${safeLine(subtask.title, 120)}**`;
+/** What several rows may have failed by, as by the setup of the repository; of others null. */
+function commonFailure({ subtask, state, code, reason }: ChangeRow): string | null {
+  return state === 'failed' && subtask.status === 'failed' ? JSON.stringify([code, reason]) : null;
+}
+
+function leftOutItem(group: readonly ChangeRow[]): string {
+  const [row] = group;
+  if (row === undefined) return '';
+  const { subtask, state, code, reason } = row;
+  const names = group.map((one) => safeLine(one.subtask.title, 120));
+  const title = names.length === 1 ? `- **${names[0]}**` : `- **${groupName(names, 'subtask')}**`;
   if (state === 'withheld') return `${title}: fine by itself, not published.`;
   const shown = `${title} (\`${reportCode(code ?? state)}\`)`;
   if (subtask.status === 'skipped') return `${shown}: not run, since ${safeLine(reason, 800)}.`;

@@ -3,6 +3,7 @@ import type { Subtask, TaskView } from '../store/port.ts';
 import { mergedFindings, plural } from './conclude.ts';
 import { codeSpan, plainLine } from './defuse.ts';
 import { fitItems } from './fit-markdown.ts';
+import { groupName, groupRows } from './group-rows.ts';
 import { findingLine } from './render-findings.ts';
 import { history, serialLine } from './render-history.ts';
 import { type ReviewRecord, type Section, verdictOf } from './section.ts';
@@ -96,14 +97,22 @@ export function failures(subtasks: readonly Subtask[], max: number): string {
   if (failed.length === 0) return '';
   return fitItems({
     before: `**${plural(failed.length, 'shard')} failed**, so the files in ${failed.length === 1 ? 'it' : 'them'} were not reviewed:\n\n`,
-    items: failed.map(
-      (row) => `- ${plainLine(row.title, 120)} (${plainLine(row.agent, 40)}): ${failureOf(row)}`,
+    items: groupRows(failed, (row) => (row.failure === null ? null : JSON.stringify(row.failure))).map(
+      failureItem,
     ),
     after: '',
     gap: '\n',
     max,
     more: (left) => `- and ${left} more`,
   }).text;
+}
+
+/** Rows that failed by the same, as by the setup of the repository, are told together. */
+function failureItem(rows: readonly Subtask[]): string {
+  const names = rows.map((row) => `${plainLine(row.title, 120)} (${plainLine(row.agent, 40)})`);
+  const [first] = rows;
+  const why = first === undefined ? '' : failureOf(first);
+  return names.length === 1 ? `- ${names[0]}: ${why}` : `- ${groupName(names, 'shard')}: ${why}`;
 }
 
 function failureOf(row: Subtask): string {

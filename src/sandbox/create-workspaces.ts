@@ -16,7 +16,7 @@ import {
 import { removeTree } from './remove-tree.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { createSharedWork } from './shared-work.ts';
-import { tryInContainer, tryOnHost } from './try-workspace.ts';
+import { tryWorkspace } from './try-workspace.ts';
 import { createVolumeRemover, workspacesWithVolume } from './workspace-volumes.ts';
 import { listWorkspaces, type WorkspaceBase, type WorkspaceMode, type Workspaces } from './workspaces.ts';
 
@@ -62,15 +62,15 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     const root = await canonical();
     const trial = { root, worker, user, config, engine, instance };
     const asked = config.workspaces;
-    if (asked === 'copy' || asked === 'volume') return asked;
-    if (asked === 'overlay') {
-      const problem = await tryOnHost(makerOf('overlay', root), trial, signal);
+    if (asked === 'copy') return asked;
+    if (asked !== 'auto') {
+      const problem = await tryWorkspace(makerOf(asked, root), trial, signal);
       if (problem === null) return asked;
-      throw new PatchfleetError('sandbox_unavailable', `sandbox.workspaces is overlay, but ${problem}`);
+      throw new PatchfleetError('sandbox_unavailable', `sandbox.workspaces is ${asked}, but ${problem}`);
     }
     const problems: string[] = [];
     for (const mode of modes) {
-      const problem = await tryInContainer(makerOf(mode, root), trial, signal);
+      const problem = await tryWorkspace(makerOf(mode, root), trial, signal);
       if (problem === null) {
         log.info?.({ mode, problems }, `workspaces are made by ${mode}`);
         return mode;

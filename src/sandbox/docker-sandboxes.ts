@@ -8,10 +8,11 @@ import type { SandboxUser } from './container-spec.ts';
 import { createWorkspaces } from './create-workspaces.ts';
 import { connectEngine, engineProblem } from './docker-host.ts';
 import type { EgressOptions } from './egress.ts';
+import { holdingBases } from './hold-bases.ts';
 import { createEgress } from './open-egress.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
 import { createPool, type PoolFigures } from './pool.ts';
-import type { Sandboxes } from './port.ts';
+import type { Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxUser } from './sandbox-user.ts';
@@ -46,7 +47,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const user = options.user ?? sandboxUser();
   const log = options.log ?? { warn: () => {} };
   const root = options.workspacesDir;
-  const workspaces = createWorkspaces({ config, engine, instance, worker, user, root, log });
+  const workspaces = holdingBases(createWorkspaces({ config, engine, instance, worker, user, root, log }));
   const egressDir = join(dirname(resolve(root)), 'egress');
   const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
   const opener = { engine, config, instance, worker, user, workspaces, egress, log };
@@ -57,6 +58,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const sandboxes: DockerSandboxes = {
     async acquire(request, signal) {
       const { taskId: task, attemptId: attempt, wallMs } = request;
+      requireBelowCeiling(request, config);
       const since = performance.now();
       try {
         const { sandbox, from } = await pool.take(request, signal);
@@ -66,7 +68,10 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         return sandbox.handOver(wallMs, { taskId: task, attemptId: attempt });
       } catch (thrown) {
         signal.throwIfAborted();
-        throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
+        const known = thrown instanceof PatchfleetError ? thrown : null;
+        if (known?.code === 'sandbox_unavailable' || known?.code === 'memory_exhausted') throw known;
+        const problem = known?.detail ?? engineProblem(thrown);
+        throw new PatchfleetError('sandbox_unavailable', problem, { cause: thrown });
       }
     },
     prewarm: pool.prewarm,
@@ -89,4 +94,16 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
     },
   };
   return sandboxes;
+}
+
+/** What a row was given stays with it; the operator may have lowered the ceiling meanwhile. */
+function requireBelowCeiling(
+  { memoryMib = 0 }: SandboxRequest,
+  { memory_ceiling_mib: ceiling, memory_mib: base }: SandboxConfig,
+): void {
+  if (memoryMib <= Math.max(ceiling, base)) return;
+  throw new PatchfleetError(
+    'memory_ceiling',
+    `it is to have ${memoryMib} MiB, and the operator allows ${ceiling} MiB (\`sandbox.memory_ceiling_mib\`)`,
+  );
 }

@@ -58,7 +58,6 @@ export async function forward(passage: Passage, request: Forward, upstream: Sock
   } finally {
     meters.stop();
     outgoing.destroy();
-    upstream.destroy();
   }
 }
 

@@ -58,8 +58,12 @@ export function createEgressProxy(
     if ('refused' in request) return await refuse(null, request.refused, request.status);
     const reached = await reach(request);
     if (reached === null) return;
-    if (request.kind === 'tunnel') await tunnel(passage, request.target, reached);
-    else await forward(passage, request, reached);
+    try {
+      if (request.kind === 'tunnel') await tunnel(passage, request.target, reached);
+      else await forward(passage, request, reached);
+    } finally {
+      reached.destroy();
+    }
 
     async function refuse(asked: Target | null, reason: string, status: number): Promise<void> {
       await records.refused(asked, reason);
@@ -92,6 +96,7 @@ export function createEgressProxy(
         return await no('the request cannot be recorded, so it is not let through', 503);
       }
       const socket = await connectTo(addresses, target.port, inTime()).catch(() => null);
+      if (signal.aborted) socket?.destroy();
       signal.throwIfAborted();
       if (socket === null) answer(client, 502, `no connection to ${target.host}:${target.port}`);
       return socket;

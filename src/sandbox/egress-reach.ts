@@ -4,13 +4,23 @@ import { connect, type Socket } from 'node:net';
 /** Addresses tried of one name. */
 const maxAddresses = 4;
 
+/** Lookups under way. Each takes one of few threads, which the rest of the worker wants too: one a name is enough. */
+const lookups = new Map<string, Promise<readonly string[]>>();
+
 /** As the machine does it, `/etc/hosts` and all. Rejects with the signal's reason, though the lookup goes on. */
 export async function resolveByMachine(host: string, signal: AbortSignal): Promise<readonly string[]> {
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-  const found = await Promise.race([lookup(host, { all: true, verbatim: true }), late]);
-  return found.map(({ address }) => address);
+  return await Promise.race([lookups.get(host) ?? lookUp(host), late]);
+}
+
+function lookUp(host: string): Promise<readonly string[]> {
+  const found = lookup(host, { all: true, verbatim: true })
+    .then((all) => all.map(({ address }) => address))
+    .finally(() => lookups.delete(host));
+  lookups.set(host, found);
+  return found;
 }
 
 /** A connection to the first address that takes one; addresses alone, so that nothing is looked up again. */

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import { isIPv4, type Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Target } from './egress.ts';
 import { answer } from './egress-answer.ts';
@@ -34,7 +34,6 @@ export async function tunnel(passage: Passage, target: Target, upstream: Socket)
     ]);
   } finally {
     meters.stop();
-    upstream.destroy();
   }
 }
 
@@ -57,7 +56,8 @@ async function begin({ client }: Passage, signal: AbortSignal): Promise<Told | n
 }
 
 function wrongName(name: string | null, { host }: Target): string | null {
-  if (name === host) return null;
+  // A rule may name an IPv4 address, for which clients name nothing.
+  if (name === host || (name === null && isIPv4(host))) return null;
   // As a client writes what it shows, cut: it may be anything.
   return name === null
     ? 'the TLS client hello names no host'

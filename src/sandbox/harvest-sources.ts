@@ -1,4 +1,5 @@
 import type { BigIntStats } from 'node:fs';
+import { posix } from 'node:path';
 import {
   eachOf,
   inside,
@@ -69,7 +70,9 @@ export function upperSource(places: UpperPlaces, limit: number, signal: AbortSig
   /** Read when first asked for; most agents touch a few directories. */
   let opaque: Promise<ReadonlySet<string>> | null = null;
   const isOpaque = async (path: Buffer) => {
-    opaque ??= onBothSides(root, all.lower, limit, signal).then((both) => readOpaque(root, both, signal));
+    opaque ??= onBothSides(root, all.lower, limit, signal).then(async (both) =>
+      withInner(both, await readOpaque(root, both, signal)),
+    );
     return (await opaque).has(keyOf(path));
   };
   return {
@@ -104,7 +107,17 @@ async function withoutWhatWas<T>(
   }
 }
 
-/** The directories of an upper directory that lie over others; their parents do, too. */
+/** Directories in one that hides what lies below it hide it, too, and need no mark for that. */
+function withInner(paths: readonly Buffer[], marked: ReadonlySet<string>): ReadonlySet<string> {
+  const hiding = new Set<string>();
+  // Parents come first.
+  for (const key of paths.map(keyOf)) {
+    if (marked.has(key) || hiding.has(posix.dirname(key))) hiding.add(key);
+  }
+  return hiding;
+}
+
+/** The directories of an upper directory that lie over others, parents first; those lie over others, too. */
 async function onBothSides(
   root: Buffer,
   layers: readonly Buffer[],

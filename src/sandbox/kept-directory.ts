@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { access, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
 import { hostCommand } from './host-command.ts';
@@ -34,7 +34,7 @@ export const treeOf = (place: string) => join(place, 'tree');
 
 /** A name beside `place` for what is not in place. */
 export function asideOf(place: string, home = dirname(place)): string {
-  return join(home, `${asidePrefix}${place.slice(-12)}-${randomBytes(6).toString('hex')}`);
+  return join(home, `${asidePrefix}${basename(place).slice(-12)}-${randomBytes(6).toString('hex')}`);
 }
 
 /**
@@ -111,6 +111,11 @@ export async function noteUse(place: string): Promise<void> {
 /** Makes `home`, and removes what dead workers left in it. */
 export async function prepareHome(home: string): Promise<void> {
   await mkdir(home, { recursive: true, mode: 0o700 });
+  await removeAbandoned(home);
+}
+
+/** Removes what workers that died left on its way, in or out. */
+export async function removeAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
     if (!name.startsWith(asidePrefix)) continue;
     const age = await stat(join(home, name)).then(

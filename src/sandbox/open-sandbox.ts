@@ -115,7 +115,8 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
       problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
       handOver(wallMs, who) {
         if (who !== undefined) wayOut?.handOver(who);
-        return sandboxCalls(container, wallMs, {
+        const online = (kind.network ?? []).length > 0;
+        const calls = sandboxCalls(container, wallMs, {
           harvest: async (abort) => {
             await stopContainer(docker, name, abort);
             return await workspace.harvest(abort);
@@ -136,6 +137,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
             }),
           discard: discardOnce,
         });
+        return { ...calls, online };
       },
       discard: discardOnce,
     };

@@ -25,7 +25,7 @@ export const overlayOptions = (lower: readonly string[], upper: string, work: st
     ...pinnedOptions,
   ].join(',');
 
-/** Mounts an overlay at `target`. All paths but that may be relative to `home`, and should be: see {@link pathProblem}. */
+/** Mounts an overlay at `target`. All paths but that may be relative to `home`, and should be: see {@link optionProblem}. */
 export async function mountOverlay(
   home: string,
   options: string,
@@ -33,7 +33,10 @@ export async function mountOverlay(
   signal: AbortSignal,
 ): Promise<void> {
   const args = ['-t', 'overlay', '-o', options, 'patchfleet', target];
-  await execa('mount', args, { ...hostCommand, cwd: home, cancelSignal: signal });
+  const how = { ...hostCommand, cwd: home, cancelSignal: signal, reject: false } as const;
+  const { failed, stderr, shortMessage } = await execa('mount', args, how);
+  signal.throwIfAborted();
+  if (failed) throw new Error(stderr || shortMessage);
 }
 
 /** Why a path cannot be among the options of an overlay; null: it can. Escapes differ between kernels and programs. */

@@ -3,9 +3,13 @@ import type { Slots } from '../domain/slots.ts';
 import { engineProblem } from './docker-host.ts';
 import { kindKey } from './kind-key.ts';
 import type { OpenSandbox } from './open-sandbox.ts';
-import { pauseAfter, planPool } from './pool-plan.ts';
+import { createPoolKinds } from './pool-kinds.ts';
+import { planPool } from './pool-plan.ts';
 import type { SandboxKind } from './port.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+
+/** Timers take little more, and fire at once beyond it. */
+const longestTimerMs = 2_000_000_000;
 
 /** What a pool did so far, and has now. Read, not written, by others. */
 export interface PoolFigures {
@@ -46,16 +50,6 @@ export interface PoolDependencies {
   readonly log: SandboxLog;
 }
 
-interface Kind {
-  readonly kind: SandboxKind;
-  wanted: number;
-  over: boolean;
-  seenAt: number;
-  notBefore: number;
-  /** Failures since one of it was handed out. */
-  failures: number;
-}
-
 interface Member {
   readonly id: number;
   readonly key: string;
@@ -67,7 +61,8 @@ interface Member {
 
 export function createPool({ open, slots, config, log }: PoolDependencies): Pool {
   const limits = { ...config.pool, idleMs: config.pool.idle_seconds * 1000 };
-  const kinds = new Map<string, Kind>();
+  const now = () => performance.now();
+  const kinds = createPoolKinds(limits.idleMs, now);
   /** What nobody has taken, oldest first. */
   const members = new Map<number, Member>();
   const leaving = new Set<Promise<void>>();
@@ -75,7 +70,6 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
   let nextId = 1;
   let closed = false;
   let timer: NodeJS.Timeout | undefined;
-  const now = () => performance.now();
 
   function leave(sandbox: OpenSandbox): void {
     const gone = sandbox.discard().then(() => void leaving.delete(gone));
@@ -84,14 +78,8 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
 
   /** Told once of each kind, until one of it was of use: a pool that cannot start tries for as long as it is wanted. */
   function failed(key: string, what: string, problem: string): void {
-    const kind = kinds.get(key);
-    if (kind === undefined || closed) return;
-    const fields = { image: kind.kind.image ?? config.image, problem };
-    if (kind.failures === 0) log.warn(fields, `${what}; attempts start their own`);
-    // Those that fail together are one failure.
-    if (now() < kind.notBefore) return;
-    kind.notBefore = now() + pauseAfter(kind.failures);
-    kind.failures += 1;
+    if (closed || !kinds.failed(key)) return;
+    log.warn({ problem }, `${what}; attempts start their own`);
   }
 
   function begin(key: string, kind: SandboxKind, giveBack: () => void): void {
@@ -136,7 +124,7 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
     const plan = planPool({
       now: now(),
       limits,
-      kinds: [...kinds].map(([key, kind]) => ({ key, ...kind })),
+      kinds: kinds.all(),
       sandboxes: [...members.values()].map(({ id, key, ready }) => ({ id, key, readyAt: ready?.at ?? null })),
     });
     for (const id of plan.drop) {
@@ -146,15 +134,16 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
       figures.dropped += 1;
       leave(sandbox);
     }
-    for (const key of plan.forget) kinds.delete(key);
+    for (const key of plan.forget) kinds.forget(key);
     for (const key of plan.start) {
-      const kind = kinds.get(key);
+      const kind = kinds.kindOf(key);
       // No slot: whoever has one looks here when it gives it back.
-      const giveBack = kind === undefined ? null : slots.tryTake();
-      if (kind === undefined || giveBack === null) break;
-      begin(key, kind.kind, giveBack);
+      const giveBack = kind === null ? null : slots.tryTake();
+      if (kind === null || giveBack === null) break;
+      begin(key, kind, giveBack);
     }
-    if (plan.wakeAt !== null) timer = setTimeout(update, Math.max(1, Math.ceil(plan.wakeAt - now()))).unref();
+    if (plan.wakeAt === null) return;
+    timer = setTimeout(update, Math.min(longestTimerMs, Math.max(1, Math.ceil(plan.wakeAt - now())))).unref();
   }
 
   /** A healthy one of the pool; null: there is none. */
@@ -176,8 +165,7 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
       // One that has just said hello is well.
       const problem = from === 'ready' ? await sandbox.problem() : null;
       if (problem === null && !signal.aborted) {
-        const kind = kinds.get(key);
-        if (kind !== undefined) kind.failures = 0;
+        kinds.served(key);
         return { sandbox, from };
       }
       leave(sandbox);
@@ -200,12 +188,7 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
     async take(wanted, signal) {
       signal.throwIfAborted();
       const key = kindKey(config, wanted);
-      const kind = kinds.get(key);
-      if (kind !== undefined) {
-        // A word that is too old does not count again because of this one.
-        kind.wanted = now() < kind.seenAt + limits.idleMs ? Math.max(0, kind.wanted - 1) : 0;
-        kind.seenAt = now();
-      }
+      kinds.taken(key);
       try {
         const taken = (await takePooled(key, signal)) ?? (await openCold(wanted, signal));
         figures[taken.from] += 1;
@@ -217,14 +200,7 @@ export function createPool({ open, slots, config, log }: PoolDependencies): Pool
 
     prewarm(wanted, count) {
       if (closed || limits.max === 0) return;
-      const key = kindKey(config, wanted);
-      const before = kinds.get(key);
-      if (count <= 0 && before === undefined) return;
-      const kind = before ?? { kind: wanted, wanted: 0, over: false, seenAt: 0, notBefore: 0, failures: 0 };
-      kinds.set(key, kind);
-      kind.wanted = Math.max(0, count);
-      kind.over = count <= 0;
-      if (count > 0) kind.seenAt = now();
+      kinds.said(kindKey(config, wanted), wanted, count);
       update();
     },
 

@@ -14,6 +14,8 @@ export interface Sandbox {
   readonly containerId: string;
   /** Absolute path of the workspace inside the container. */
   readonly workspace: string;
+  /** It may reach something outside; left out: it may not. */
+  readonly online?: boolean;
   /** Entries of a directory, sorted; at most `limit`. */
   list(path: string, options: CallOptions & { limit?: number }): Promise<Entry[]>;
   /** Lines `start` to `end` (1-based, inclusive) of a text file. */

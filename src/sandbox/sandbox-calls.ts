@@ -92,6 +92,8 @@ export function sandboxCalls(
       return await ends.harvest(signal);
     },
     async keep(dir, signal) {
+      stopWatching();
+      if (exhausted !== null) throw exhausted;
       client.end(new PatchfleetError('sandbox_died', 'the sandbox was stopped for its workspace to be kept'));
       await ends.keep(dir, signal);
     },

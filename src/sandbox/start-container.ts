@@ -61,8 +61,8 @@ export async function startContainer(
       `${what}; ${why}${said === '' ? '' : `; it printed: ${said}`}`,
     );
   };
-  const egress = accept === null ? null : { accept, unread: () => unreadBytes(stream) };
-  const client = createToolClient(stream, output(), whyOver, egress);
+  // Hijacked, it is the connection's socket.
+  const client = createToolClient(stream as Duplex, output(), whyOver, accept);
   try {
     signal.throwIfAborted();
     await container.start();
@@ -72,12 +72,6 @@ export async function startContainer(
     throw thrown;
   }
   return { id: container.id, client, detach };
-}
-
-/** dockerode's stream says yes to every write; what waits is with the request under it. */
-function unreadBytes(stream: NodeJS.ReadWriteStream): number {
-  const { req } = stream as { req?: { writableLength?: number } };
-  return req?.writableLength ?? 0;
 }
 
 async function within(promise: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {

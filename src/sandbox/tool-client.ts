@@ -1,6 +1,6 @@
-import type { Duplex } from 'node:stream';
+import type { Duplex, Writable } from 'node:stream';
 import { createChannels } from '../../sandbox/channels.ts';
-import { maxEgressConnections } from '../../sandbox/egress-place.ts';
+import { type EgressTransport, maxEgressConnections } from '../../sandbox/egress-place.ts';
 import {
   createFrameDecoder,
   encodeChannelFrame,
@@ -23,6 +23,8 @@ export class ToolError extends Error {
 export interface ToolClient {
   /** Resolves once the server has said hello in our version; rejects when it says anything else, or dies. */
   readonly ready: Promise<void>;
+  /** How the sandbox's connections get out, as the server says; null: they do not. */
+  readonly egress: () => EgressTransport | null;
   /** Resolves with the reason once the conversation is over. */
   readonly over: Promise<Error>;
   /**
@@ -44,31 +46,27 @@ interface Pending {
   settle(outcome: { result: unknown } | { error: Error }): void;
 }
 
+/** Channels open at once. The server keeps to fewer connections; those that end here a moment later are no offence. */
+const maxChannels = 4 * maxEgressConnections;
 /** Bytes that may wait for a server that does not read. Requests are large at times, and the channels' windows are in it. */
 const maxUnread = 64 * 1024 * 1024;
 
-/** What the server's connections to the outside are given to. */
-export interface ToolClientEgress {
-  readonly accept: (channel: Duplex) => void;
-  /** Bytes written and not yet taken by the other side. */
-  readonly unread: () => number;
-}
-
 /**
- * `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. Without `egress` the
- * server may open no channel.
+ * `output` is what the server prints; `whyOver` is asked for the reason when it ends by itself. `accept` is given the
+ * channels that the server opens; without it, it may open none.
  */
 export function createToolClient(
-  input: NodeJS.WritableStream,
+  input: Writable,
   output: AsyncIterable<Buffer>,
   whyOver: (what: string) => Promise<Error>,
-  egress: ToolClientEgress | null = null,
+  accept: ((channel: Duplex) => void) | null = null,
 ): ToolClient {
   const pending = new Map<number, Pending>();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => {});
   const ended = Promise.withResolvers<Error>();
   let greeted = false;
+  let transport: EgressTransport | null = null;
   let nextId = 1;
   let over: Error | null = null;
 
@@ -85,12 +83,12 @@ export function createToolClient(
   function sendOfChannel(frame: Buffer): void {
     if (over !== null) return;
     input.write(encodeChannelFrame(frame));
-    if (egress !== null && egress.unread() > maxUnread)
+    if (input.writableLength > maxUnread)
       end(new PatchfleetError('sandbox_died', 'the tool server does not read what it is sent'));
   }
   const channels = createChannels(
     sendOfChannel,
-    egress === null ? null : { limit: maxEgressConnections, take: egress.accept },
+    accept === null ? null : { limit: maxChannels, take: accept },
   );
 
   function receive(message: unknown): void {
@@ -99,9 +97,10 @@ export function createToolClient(
       if (hello.protocol !== protocolVersion) {
         throw new Error(`the tool server speaks version ${hello.protocol}, not ${protocolVersion}`);
       }
-      if (egress !== null && (hello.egress ?? null) === null)
+      if (accept !== null && (hello.egress ?? null) === null)
         throw new Error('the tool server offers no way out');
       greeted = true;
+      transport = hello.egress ?? null;
       ready.resolve();
       return;
     }
@@ -182,5 +181,5 @@ export function createToolClient(
     });
   }
 
-  return { ready: ready.promise, over: ended.promise, call, end };
+  return { ready: ready.promise, egress: () => transport, over: ended.promise, call, end };
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chown, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
@@ -28,27 +28,12 @@ const script = (token: string) =>
   `test "$(cat seen)" = ${token} && rm -r d && mkdir d && echo ${token} > d/made`;
 const expected = ['d/f deleted', 'd/made file'];
 
-/** Makes and writes one as this process alone; the problem, or null. */
-export async function tryOnHost(
-  maker: WorkspaceMaker,
-  trial: Trial,
-  signal: AbortSignal,
-): Promise<string | null> {
-  return await tryOne(maker, trial, signal, async ({ mount }) => {
-    if (mount.kind !== 'bind') return 'only the engine could mount it';
-    await rm(join(mount.dir, 'd'), { recursive: true });
-    await mkdir(join(mount.dir, 'd'));
-    await writeFile(join(mount.dir, 'd/made'), '');
-    return null;
-  });
-}
-
 /**
  * Makes one, and lets a container write to it, as sandboxes do: the engine may see other mounts than this process, or
  * be elsewhere, or its runtime may refuse them. The problem, or null. Fails with `sandbox_unavailable` when the engine
  * cannot run the container whatever the workspace.
  */
-export async function tryInContainer(
+export async function tryWorkspace(
   maker: WorkspaceMaker,
   trial: Trial,
   signal: AbortSignal,
@@ -104,7 +89,7 @@ async function tryOne(
     }
     const workspace = await maker.create({ snapshot }, signal).catch((thrown: unknown) => {
       signal.throwIfAborted();
-      return engineProblem(thrown);
+      return thrown instanceof PatchfleetError ? thrown.detail : engineProblem(thrown);
     });
     if (typeof workspace === 'string') return workspace;
     try {

@@ -27,10 +27,15 @@ export function afterFailure(row: EndedRow, limits: DecideLimits, retriesUsed: n
         ? rerun(row, 'conflict', failure)
         : next(row, failure);
     case 'permanent':
-      return failure.code === 'cancelled' ? fail(row, failure) : next(row, failure);
+      return isOfAllAgents(failure.code) ? fail(row, failure) : next(row, failure);
     default: // a budget, or the safety of the worker: no other agent helps
       return fail(row, failure);
   }
+}
+
+/** Another agent would meet the same. */
+function isOfAllAgents(code: Failure['code']): boolean {
+  return code === 'cancelled' || code === 'setup_failed' || code === 'image_refused';
 }
 
 /** A worker's death costs no retry, but a row that keeps killing workers is given up. */

@@ -348,7 +348,9 @@ export interface Publications {
 export interface Verifications {
   get(key: string): Promise<VerificationReport | null>;
   /** Keeps the first report of a key. */
-  put(key: string, report: VerificationReport): Promise<void>;
+  put(key: string, report: VerificationReport, repositoryId: number): Promise<void>;
+  /** Most memory that the newest verifications of that repository needed, MiB each; those of whom it is not known apart. */
+  peaks(repositoryId: number): Promise<number[]>;
 }
 
 /** Setups that failed, by the key of what they would have prepared. */

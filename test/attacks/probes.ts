@@ -36,7 +36,7 @@ export async function runScript(
 }
 
 /** The last line of its output in which a script says what came of it. */
-function verdictOf({ stdout, stderr, exitCode, signal }: RunResult): Finding {
+export function verdictOf({ stdout, stderr, exitCode, signal }: RunResult): Finding {
   const lines = [...stdout.matchAll(/^(contained|escaped|untried): (.*)$/gm)];
   const last = lines.at(-1);
   if (last === undefined) {

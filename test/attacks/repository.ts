@@ -15,5 +15,6 @@ export const baseFiles: readonly TreeFile[] = [
   { path: 'test/a.test.ts', content: 'ok\n' },
   { path: '.github/workflows/ci.yml', content: 'on: push\n' },
   { path: 'AGENTS.md', content: 'Be good.\n' },
+  { path: 'app/[id]/page.tsx', content: 'page\n' },
   { path: '.gitignore', content: 'node_modules/\n' },
 ];

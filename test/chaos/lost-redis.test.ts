@@ -31,7 +31,13 @@ it('losing all of Redis in mid-run, twice, and then the processes as well, loses
   // One slot for three rows: what waits is known by its row alone once its wake-up is gone.
   world.model.configure({ ...fixScript('new'), fixMs: 1500 });
   const fix = await askFix(world);
-  await until('the first row works', async () => (await sandboxesOf(world.dataDir)).length > 0);
+  await until('the first row works', async () => {
+    const rows = await queryRows(
+      world.databaseDir,
+      "select id from attempts where status = 'running' and agent_started_at is not null",
+    );
+    return rows.length > 0;
+  });
   await flush();
   await until('a row is done', async () => (await succeeded()) >= 1);
   await world.apps[0]?.kill();

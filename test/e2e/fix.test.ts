@@ -10,13 +10,20 @@ import { startWorld, type World } from '../support/app/world.ts';
 let world: World;
 
 beforeAll(async () => {
-  world = await startWorld({ files: testedRepository });
+  world = await startWorld({ files: testedRepository, env: { LOG_LEVEL: 'debug' } });
   await world.github.setPermission(world.repository, 'wilma', 'write');
 });
 afterAll(() => world.close());
 
 const openIssue = () =>
   world.github.openIssue(world.repository, { title: 'Better words', body: 'Please.', author: 'otto' });
+
+/** Which sandboxes were handed to whom, by the log. */
+const taken = ({ apps }: World) =>
+  apps
+    .flatMap((app) => app.logs().split('\n'))
+    .filter((line) => line.includes('"sandbox taken"'))
+    .map((line) => JSON.parse(line) as { warm: boolean; from: string; container: string; waitedMs: number });
 
 describe('a fix', () => {
   it('asked for on an issue comes as one draft pull request of what was verified', async () => {
@@ -46,6 +53,15 @@ describe('a fix', () => {
     expect(commit).toMatchObject({ tree: candidate?.tree, parents: [candidate?.base] });
     // Our own draft is not reviewed.
     expect(await tasksOf(world, 'review')).toEqual([]);
+    // Started while it was planned.
+    const agents = await queryRows<{ container: string }>(
+      world.databaseDir,
+      `select a.container_id as container from attempts a join subtasks s on s.id = a.subtask_id
+        where s.task_id = $1 and s.kind = 'agent'`,
+      [task?.id],
+    );
+    const warm = taken(world).filter(({ warm }) => warm);
+    expect(agents.filter(({ container }) => warm.some((one) => one.container === container))).not.toEqual([]);
     await assertStrict(world);
   });
 

@@ -6,7 +6,9 @@ import { dirname, join } from 'node:path';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import type { Sandbox } from '../../../src/sandbox/port.ts';
+import type { EgressOptions } from '../../../src/sandbox/egress.ts';
+import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
+import type { Sandbox, SandboxKind } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 
@@ -25,20 +27,24 @@ export interface Setting {
   /** A directory to make workspaces of, with these files. */
   snapshot(files: Record<string, string | Buffer>): string;
   /** Starts a sandbox of a new attempt that is closed at the end in any case. */
-  acquire(files?: Record<string, string | Buffer>, attemptId?: string): Promise<Sandbox>;
+  acquire(
+    files?: Record<string, string | Buffer>,
+    attemptId?: string,
+    kind?: Partial<SandboxKind>,
+  ): Promise<Sandbox>;
   /** Ids of this instance's containers, in any state. */
   containers(): string[];
   end(): Promise<void>;
 }
 
 /** An image of another name than the default, so that a branch can be tested beside what runs. */
-const ownImage = () => {
+export const ownImage = () => {
   const image = process.env['PATCHFLEET_TEST_IMAGE'];
   return image === undefined ? {} : { image };
 };
 
 /** Sandboxes of an instance of their own, on the real engine, with everything below one temporary directory. */
-export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
+export function createSetting(config: Partial<SandboxConfig> = {}, egress?: EgressOptions): Setting {
   const home = mkdtempSync(join(tmpdir(), 'patchfleet-sandboxes-'));
   const instance = `test-${randomBytes(6).toString('hex')}`;
   const workspacesDir = join(home, 'workspaces');
@@ -54,6 +60,7 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
     instance,
     worker: 'tester',
     workspacesDir,
+    ...(egress === undefined ? {} : { egress }),
   });
   const opened: Sandbox[] = [];
   const containers = () =>
@@ -80,8 +87,8 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
     sandboxes,
     snapshot,
     containers,
-    async acquire(files = { 'a.txt': 'one\ntwo\n' }, attemptId = randomUUID()) {
-      const request = { taskId: 'task', attemptId, snapshot: snapshot(files), wallMs: 120_000 };
+    async acquire(files = { 'a.txt': 'one\ntwo\n' }, attemptId = randomUUID(), kind = {}) {
+      const request = { taskId: 'task', attemptId, snapshot: snapshot(files), wallMs: 120_000, ...kind };
       const sandbox = await sandboxes.acquire(request, never);
       opened.push(sandbox);
       return sandbox;
@@ -90,6 +97,7 @@ export function createSetting(config: Partial<SandboxConfig> = {}): Setting {
       await Promise.all(opened.map((sandbox) => sandbox.close()));
       const left = containers();
       if (left.length > 0) docker('rm', '-f', ...left);
+      await unmountBelow(home);
       await removeTree(home);
       if (left.length > 0) throw new Error(`containers were left: ${left.join(' ')}`);
     },

@@ -1,14 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { lstatSync, mkdtempSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
 import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import { mountedAt } from '../patches/patch-setting.ts';
-import { bareRepository, blob, commitOf, commitTree, type FileMade, rawTree } from './git-trees.ts';
+import { bareRepository, blob, commitOf, commitTree, type FileMade, git, rawTree } from './git-trees.ts';
 
 const never = new AbortController().signal;
 let home: string;
@@ -184,6 +196,89 @@ describe('a snapshot', () => {
     expect(new Set(places)).toEqual(new Set([join(dir, '7', commit, 'tree')]));
     expect(readdirSync(join(dir, '7'))).toEqual([commit]);
     expect(readFileSync(join(dir, '7', commit, 'tree', 'a', 'b')).length).toBe(3_000_000);
+  });
+
+  it('is held against its digest once in each process, and made anew where it does not match', async () => {
+    const commit = commitOf(mirrorDir, [
+      { mode: '100644', path: Buffer.from('a/b'), content: Buffer.from('one\n') },
+      { mode: '120000', path: Buffer.from('link'), content: Buffer.from('a/b') },
+    ]);
+    const dir = join(home, 'digest');
+    const place = join(dir, '7', commit);
+    const warned: object[] = [];
+    const ensure = () =>
+      createSnapshots({ dir, log: { warn: (fields) => void warned.push(fields) } }).ensure(
+        repository,
+        commit,
+        never,
+      );
+    const snapshot = await ensure();
+    const made = statSync(place).ino;
+    await ensure();
+    expect(statSync(place).ino).toBe(made);
+
+    const damages: ((file: string) => void)[] = [
+      // Of the same size, and its time put back.
+      (file) => {
+        const { atime, mtime } = statSync(file);
+        writeFileSync(file, 'two\n');
+        utimesSync(file, atime, mtime);
+      },
+      (file) => chmodSync(file, 0o755),
+      (file) => rmSync(file),
+      (file) => writeFileSync(join(dirname(file), 'more'), ''),
+      () => rmSync(join(place, 'kept.json')),
+    ];
+    for (const damage of damages) {
+      damage(join(snapshot, 'a', 'b'));
+      warned.length = 0;
+      expect(await ensure()).toBe(snapshot);
+      expect(warned).toEqual([{ snapshot: place }]);
+      expect(filesOnDisk(snapshot)).toEqual([
+        ['100644', 'a/b', 'one\n'],
+        ['120000', 'link', 'a/b'],
+      ]);
+    }
+    warned.length = 0;
+    await ensure();
+    expect(warned).toEqual([]);
+    // Those who still read one that was damaged have it for a while.
+    expect(readdirSync(join(dir, '7')).filter((name) => name.startsWith('.tmp-'))).toHaveLength(
+      damages.length,
+    );
+  });
+
+  it('is one that git knows unread, and its owner may write', async () => {
+    const commit = commitOf(mirrorDir, [
+      { mode: '100644', path: Buffer.from('.gitattributes'), content: Buffer.from('* text=auto eol=crlf\n') },
+      { mode: '100755', path: Buffer.from('a/b'), content: Buffer.from('one\r\n') },
+    ]);
+    const dir = join(home, 'index');
+    const snapshot = await createSnapshots({ dir }).ensure(repository, commit, never);
+    const tree = git(mirrorDir, ['rev-parse', `${commit}^{tree}`])
+      .toString()
+      .trim();
+    const user = sandboxUser();
+    for (const name of ['index', `patchfleet-${tree}.index`]) {
+      const index = join(snapshot, '.git', name);
+      // `diff-files` goes by what the index remembers, and reads nothing.
+      const env = { PATH: process.env['PATH'] ?? '', GIT_CONFIG_GLOBAL: '/dev/null', GIT_INDEX_FILE: index };
+      const args = [`--git-dir=${snapshot}/.git`, `--work-tree=${snapshot}`, 'diff-files', '--name-only'];
+      expect(execFileSync('git', args, { env }).toString()).toBe('');
+      expect(statSync(index)).toMatchObject(user);
+    }
+    for (const name of ['', 'a', 'a/b', '.git', '.git/HEAD']) {
+      const stats = statSync(join(snapshot, name));
+      expect({
+        name,
+        uid: stats.uid,
+        writable: (stats.mode & 0o200) !== 0,
+        others: stats.mode & 0o022,
+      }).toEqual({
+        ...{ name, uid: user.uid, writable: true, others: 0 },
+      });
+    }
+    expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
 
   it('fails with commit_missing for a commit the mirror does not have, and leaves nothing', async () => {

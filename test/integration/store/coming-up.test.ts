@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const limits = decideLimits(limitsSchema.parse({}));
+const limits = decideLimits(limitsSchema.parse({}), { baseMib: 1024, ceilingMib: 4096 });
 const look = (worker: string) => store.workers.look(worker, { capacity: 8, claims: [], waitingMs: 1000 });
 
 it('what a worker will want next is what it has not begun and its share of what may start', async () => {

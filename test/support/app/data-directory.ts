@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 import pg from 'pg';
 import { labels } from '../../../src/sandbox/container-spec.ts';
+import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { startEmbeddedPostgres } from '../../../src/store/embedded-postgres.ts';
 
@@ -63,5 +64,6 @@ export async function removeDataDirectory(dataDir: string): Promise<void> {
       });
   }
   await stopPostgres(dataDir);
+  await unmountBelow(dataDir);
   await removeTree(dataDir);
 }

@@ -53,6 +53,7 @@ describe('planning of what changes files', () => {
     const result = await planner.plan(request(), signal);
     expect(result).toEqual({
       plan: { contract: expect.any(String), rows: expect.any(Array) },
+      tree: { files: 1, packages: 0 },
       skipped: [],
       mergeBase: 'head',
       coverage: { changedFiles: 0, reviewedFiles: 0, skippedFiles: 0, additions: 0, deletions: 0 },

@@ -43,7 +43,11 @@ const identity = fc.record({
   instance: word,
   worker: word,
   name: word,
-  workspace: word.map((name) => ({ kind: 'bind' as const, dir: `/data/${name}` })),
+  workspace: fc.oneof(
+    word.map((name) => ({ kind: 'bind' as const, dir: `/data/${name}` })),
+    word.map((name) => ({ kind: 'volume' as const, name, options: { type: 'overlay' } })),
+  ),
+  egress: fc.option(fc.record({ directory: fc.option(word.map((name) => `/data/egress/${name}`)) })),
   user: fc.record({ uid: whole(1, 1 << 30), gid: whole(1, 1 << 30) }),
 });
 
@@ -93,7 +97,12 @@ it('no setting and no request gives a container more than its workspace and its 
         Object.keys(spec).filter((key) => ['ExposedPorts', 'Volumes', 'Entrypoint'].includes(key)),
       ).toEqual([]);
       const mounts = (host.Mounts ?? []).map(({ Source, Target }) => [Source, Target]);
-      expect(mounts).toEqual([[who.workspace.dir, '/workspace']]);
+      const { workspace, egress } = who;
+      const socket = egress?.directory ?? null;
+      expect(mounts).toEqual([
+        [workspace.kind === 'bind' ? workspace.dir : workspace.name, '/workspace'],
+        ...(socket === null ? [] : [[socket, '/run/patchfleet']]),
+      ]);
       expect(JSON.stringify(spec)).not.toMatch(/docker\.sock|unconfined/);
       // Every number is a bound that the engine takes: whole, and above zero where zero means none.
       for (const limit of [host.Memory, host.PidsLimit, host.NanoCpus, host.ShmSize])

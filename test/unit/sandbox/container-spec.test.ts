@@ -92,3 +92,37 @@ it('describes a hardened container, whole', () => {
     },
   });
 });
+
+it('adds the way out where there is one: an argument, the variables, and its socket where it has one', () => {
+  const config = sandboxConfigSchema.parse({});
+  const identity = {
+    ...{ instance: 'inst', worker: 'host-1', name: 'patchfleet-x' },
+    workspace: { kind: 'bind', dir: '/data/w/1' } as const,
+    user: { uid: 1234, gid: 1235 },
+  };
+  const without = containerSpec(config, {}, identity);
+  const withOut = (directory: string | null) =>
+    containerSpec(config, {}, { ...identity, egress: { directory } });
+  const proxy = 'http://127.0.0.1:3128';
+  const direct = 'localhost,127.0.0.1,::1';
+  const stream = {
+    ...without,
+    Cmd: ['--container', '--egress', '/workspace'],
+    Env: [
+      ...(without.Env ?? []),
+      ...[`HTTP_PROXY=${proxy}`, `HTTPS_PROXY=${proxy}`, `NO_PROXY=${direct}`],
+      ...[`http_proxy=${proxy}`, `https_proxy=${proxy}`, `no_proxy=${direct}`],
+      ...[`npm_config_proxy=${proxy}`, `npm_config_https_proxy=${proxy}`, `npm_config_noproxy=${direct}`],
+      ...[`YARN_HTTP_PROXY=${proxy}`, `YARN_HTTPS_PROXY=${proxy}`, 'NODE_USE_ENV_PROXY=1'],
+    ],
+  };
+  expect(withOut(null)).toEqual(stream);
+  const socket = {
+    ...{ Target: '/run/patchfleet', Source: '/data/egress/1', Type: 'bind', ReadOnly: true },
+    BindOptions: { Propagation: 'rprivate' },
+  };
+  expect(withOut('/data/egress/1')).toEqual({
+    ...stream,
+    HostConfig: { ...without.HostConfig, Mounts: [...(without.HostConfig?.Mounts ?? []), socket] },
+  });
+});

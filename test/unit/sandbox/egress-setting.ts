@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
 import type { NetworkRule } from '../../../src/config/sandbox-config.ts';
 import type { EgressOptions, EgressRecord } from '../../../src/sandbox/egress.ts';
 import { createEgressProxy } from '../../../src/sandbox/egress-proxy.ts';
@@ -7,6 +9,12 @@ import { createEgressProxy } from '../../../src/sandbox/egress-proxy.ts';
 export const rule = (host: string, port: number, isPrivate = true): NetworkRule => ({
   ...{ host, port, private: isPrivate },
 });
+
+/** Closes it at the end of the test. */
+export function kept<T extends { close(): Promise<void> }>(one: T): T {
+  onTestFinished(one.close);
+  return one;
+}
 
 /** A TCP server on loopback that does that with each connection. */
 export async function listener(serve: (socket: Socket) => void) {
@@ -65,4 +73,37 @@ export async function proxyTo(rules: readonly NetworkRule[], options: Partial<Eg
       await door.close();
     },
   };
+}
+
+/** An HTTP server that says what came to it. */
+export async function echo(
+  reply: (body: string) => { status?: number; headers?: Record<string, string>; body: string } = (body) => ({
+    body,
+  }),
+) {
+  const heads: { method: string; url: string; headers: string[] }[] = [];
+  const server = createHttpServer((request, response) => {
+    heads.push({ method: request.method ?? '', url: request.url ?? '', headers: request.rawHeaders });
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => {
+      body += text;
+    });
+    request.on('end', () => {
+      const answer = reply(body);
+      response.writeHead(answer.status ?? 200, answer.headers ?? {});
+      response.end(answer.body);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  return kept({
+    port: address !== null && typeof address === 'object' ? address.port : 0,
+    heads,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
 }

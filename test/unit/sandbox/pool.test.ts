@@ -112,7 +112,7 @@ describe('a pool of sandboxes', () => {
     await vi.advanceTimersByTimeAsync(1);
     expect(at.names()).toEqual(['a4']);
     expect(at.warnings).toEqual([
-      'a sandbox could not be started ahead; attempts start their own: {"image":"patchfleet-sandbox:latest","problem":"no engine"}',
+      'a sandbox could not be started ahead; attempts start their own: {"problem":"no engine"}',
     ]);
   });
 

@@ -1,7 +1,8 @@
-import { PassThrough } from 'node:stream';
+import { type Duplex, PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import {
   createFrameDecoder,
+  encodeChannelFrame,
   encodeFrame,
   protocolVersion,
   type RequestFrame,
@@ -14,19 +15,24 @@ const never = new AbortController().signal;
 const list = { op: 'list', path: '', limit: 10 } as const;
 
 /** A client and the server's end of its streams. */
-function conversation({ hello = true } = {}) {
+function conversation({
+  hello = true,
+  accept = null as ((channel: Duplex) => void) | null,
+  reads = true,
+} = {}) {
   const input = new PassThrough();
   const output = new PassThrough();
   const client = createToolClient(
     input,
     output as AsyncIterable<Buffer>,
     async (what) => new PatchfleetError('sandbox_died', what),
+    accept,
   );
   const decode = createFrameDecoder();
   const received: RequestFrame[] = [];
-  input.on('data', (chunk: Buffer) => received.push(...(decode(chunk) as RequestFrame[])));
+  if (reads) input.on('data', (chunk: Buffer) => received.push(...(decode(chunk) as RequestFrame[])));
   const say = (frame: ResponseFrame) => output.write(encodeFrame(frame));
-  if (hello) say({ hello: { protocol: protocolVersion, egress: null } });
+  if (hello) say({ hello: { protocol: protocolVersion, egress: accept === null ? null : 'stream' } });
   return { client, output, received, say };
 }
 
@@ -86,6 +92,66 @@ describe('the conversation with a tool server', () => {
     const call = talk.client.call(list, never, 60);
     act(talk);
     await expect(call).rejects.toMatchObject({ code: 'sandbox_died', detail: expect.stringContaining(text) });
+  });
+
+  it('gives on what a channel brings, and frames of requests in between', async () => {
+    const heard: string[] = [];
+    const { client, output, received, say } = conversation({
+      accept: (channel) => {
+        channel.on('data', (chunk: Buffer) => heard.push(chunk.toString()));
+        channel.write('and back');
+      },
+    });
+    await client.ready;
+    expect(client.egress()).toBe('stream');
+    const call = client.call(list, never, 1000);
+    output.write(encodeChannelFrame(Buffer.from([1, 0, 0, 0, 1])));
+    say({ id: 1, result: [] });
+    output.write(encodeChannelFrame(Buffer.from([2, 0, 0, 0, 1, 104, 105])));
+    expect(await call).toEqual([]);
+    await expect.poll(() => heard).toEqual(['hi']);
+    expect(received.filter((frame) => Buffer.isBuffer(frame))).toEqual([
+      Buffer.from('\x02\0\0\0\x01and back'),
+    ]);
+  });
+
+  it.each<[string, Buffer, ((channel: Duplex) => void) | null, string]>([
+    ['opens a channel unasked', Buffer.from([1, 0, 0, 0, 1]), null, 'opens a channel, which it must not'],
+    ['sends a frame of no channel', Buffer.from([1]), () => {}, 'a channel frame is too short'],
+    ['sends too large a piece', Buffer.alloc(40_000, 2), () => {}, 'is the limit'],
+  ])('is over when the server %s', async (_, body, accept, text) => {
+    const { client, output } = conversation({ accept });
+    await client.ready;
+    const call = client.call(list, never, 1000);
+    output.write(encodeChannelFrame(body));
+    await expect(call).rejects.toMatchObject({ code: 'sandbox_died', detail: expect.stringContaining(text) });
+  });
+
+  it('is over when the server has answers made for it that it does not read', async () => {
+    const { client, output } = conversation({
+      accept: (channel) => void channel.write(Buffer.alloc(128 * 1024)),
+      reads: false,
+    });
+    await client.ready;
+    const call = client.call(list, never, 10_000);
+    call.catch(() => {});
+    for (let id = 1; id <= 600; id += 1) {
+      const head = Buffer.alloc(5);
+      for (const kind of [1, 4]) {
+        head.writeUInt8(kind, 0);
+        head.writeUInt32BE(id, 1);
+        output.write(encodeChannelFrame(Buffer.from(head)));
+      }
+    }
+    await expect(call).rejects.toMatchObject({
+      ...{ code: 'sandbox_died', detail: 'the tool server does not read what it is sent' },
+    });
+  });
+
+  it('is never ready with a server that offers no way out where one is wanted', async () => {
+    const { client, say } = conversation({ hello: false, accept: () => {} });
+    say({ hello: { protocol: protocolVersion, egress: null } });
+    await expect(client.ready).rejects.toThrow('the tool server offers no way out');
   });
 
   it('is never ready with a server of another version', async () => {

@@ -111,6 +111,9 @@ describe('after a failed attempt', () => {
     expect(decided(failed('context_exceeded', { fallbacks }))).toEqual(next);
     expect(decided(failed('budget_exhausted', { fallbacks }))).toMatchObject({ type: 'fail' });
     expect(decided(failed('cancelled', { fallbacks }))).toMatchObject({ type: 'fail' });
+    // Whoever comes next would meet the same.
+    expect(decided(failed('setup_failed', { fallbacks }))).toMatchObject({ type: 'fail' });
+    expect(decided(failed('image_refused', { fallbacks }))).toMatchObject({ type: 'fail' });
   });
 
   it('names an attempt that ended without a word', () => {

@@ -1,0 +1,127 @@
+import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { holdingBases, noteEveryMs } from '../../../src/sandbox/hold-bases.ts';
+import { asideOf, putInPlace, treeOf } from '../../../src/sandbox/kept-directory.ts';
+import { createRoomMaker } from '../../../src/sandbox/make-room.ts';
+import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import type { Workspaces } from '../../../src/sandbox/workspaces.ts';
+
+const signal = new AbortController().signal;
+const mib = 1024 * 1024;
+const minute = 60_000;
+let home: string;
+let at = 0;
+let dirs: string[];
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'patchfleet-room-'));
+});
+beforeEach(() => {
+  at += 1;
+  dirs = [join(home, String(at), 'snapshots'), join(home, String(at), 'prepared')];
+});
+afterEach(() => void vi.useRealTimers());
+afterAll(() => removeTree(home));
+
+/** A directory of 1 MiB that was used so many minutes ago. */
+async function make(dir: string, repository: string, name: string, minutesAgo: number): Promise<string> {
+  const place = join(dir, repository, name);
+  const temporary = asideOf(place);
+  await mkdir(treeOf(temporary), { recursive: true });
+  await writeFile(join(treeOf(temporary), 'file'), Buffer.alloc(mib, 'x'));
+  await putInPlace(temporary, place, signal);
+  setUsed(place, minutesAgo);
+  return place;
+}
+function setUsed(place: string, minutesAgo: number) {
+  const used = new Date(Date.now() - minutesAgo * minute);
+  utimesSync(join(place, 'used'), used, used);
+}
+const left = () =>
+  dirs.map((dir) => readdirSync(dir).flatMap((repository) => readdirSync(join(dir, repository)).toSorted()));
+const warnings: object[] = [];
+const roomFor = (bytes: number) =>
+  createRoomMaker({ dirs, bytes, log: { warn: (fields) => void warnings.push(fields) } });
+
+it('removes what was used least recently, of whatever kind and repository, until the rest fits', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  await make(snapshots, '1', 'a', 500);
+  await make(snapshots, '2', 'b', 30);
+  await make(prepared, '1', 'c', 400);
+  await make(prepared, '2', 'd', 300);
+  await roomFor(3.9 * mib)();
+  expect(left()).toEqual([['b'], ['c', 'd']]);
+  await roomFor(1.5 * mib)();
+  expect(left()).toEqual([['b'], []]);
+  // Within the bound nothing goes, however old.
+  await roomFor(1.5 * mib)();
+  expect(left()).toEqual([['b'], []]);
+});
+
+it('leaves what was used a short time ago, though there is no room', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  await make(snapshots, '1', 'a', 9);
+  await make(prepared, '1', 'b', 11);
+  await roomFor(0)();
+  expect(left()).toEqual([['a'], []]);
+});
+
+it('removes what nobody knows any more: an older layout, and what a dead worker left on its way', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  const place = await make(snapshots, '1', 'a', 1);
+  await mkdir(prepared, { recursive: true });
+  const old = join(snapshots, '1', 'old');
+  await mkdir(treeOf(old), { recursive: true });
+  const dead = asideOf(place);
+  await mkdir(treeOf(dead), { recursive: true });
+  const young = asideOf(place);
+  await mkdir(treeOf(young), { recursive: true });
+  const twoDaysAgo = new Date(Date.now() - 48 * 60 * minute);
+  for (const path of [old, dead]) utimesSync(path, twoDaysAgo, twoDaysAgo);
+  writeFileSync(join(snapshots, 'stray'), 'no directory');
+  await roomFor(0)();
+  expect(readdirSync(join(snapshots, '1')).toSorted()).toEqual([young.split('/').at(-1), 'a'].toSorted());
+  expect(warnings).toEqual([]);
+});
+
+it('several at once agree', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  await mkdir(prepared, { recursive: true });
+  for (let nth = 0; nth < 8; nth += 1) await make(snapshots, '1', `s${nth}`, 100 + nth);
+  const makers = [roomFor(4.1 * mib), roomFor(4.1 * mib), roomFor(4.1 * mib)];
+  await Promise.all(makers.map((makeRoom) => makeRoom()));
+  expect(left()).toEqual([['s0', 's1', 's2', 's3'], []]);
+});
+
+it('workspaces say every minute what they stand on, as long as they are there', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  const snapshot = await make(snapshots, '1', 'a', 100);
+  const layer = await make(prepared, '1', 'b', 100);
+  const remove = vi.fn(async () => {});
+  const inner = {
+    create: async () => ({ id: 'w', remove }),
+    remove,
+  } as unknown as Workspaces;
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const workspaces = holdingBases(inner);
+  const base = { snapshot: treeOf(snapshot), prepared: treeOf(layer) };
+  const workspace = await workspaces.create(base, signal);
+  await roomFor(0)();
+  expect(left()).toEqual([['a'], ['b']]);
+
+  for (const place of [snapshot, layer]) setUsed(place, 11);
+  vi.advanceTimersByTime(noteEveryMs);
+  await vi.waitFor(async () => {
+    await roomFor(0)();
+    expect(left()).toEqual([['a'], ['b']]);
+    expect(Date.now() - statSync(join(layer, 'used')).mtimeMs).toBeLessThan(10 * minute);
+  });
+
+  await workspace.remove();
+  expect(vi.getTimerCount()).toBe(0);
+  for (const place of [snapshot, layer]) setUsed(place, 11);
+  await roomFor(0)();
+  expect(left()).toEqual([[], []]);
+});

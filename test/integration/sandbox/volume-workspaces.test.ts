@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSetting, docker, never, type Setting } from './docker-setting.ts';
+import { createWorkspacesSetting } from './workspaces-setting.ts';
+
+const signal = never;
+let setting: Setting;
+beforeAll(() => {
+  setting = createSetting({ workspaces: 'volume' });
+});
+afterAll(async () => await setting.end(), 60_000);
+
+const volumes = (instance: string) =>
+  docker('volume', 'ls', '-q', '--filter', `label=dev.patchfleet.instance=${instance}`);
+
+it('a workspace mounted by the engine is written to, read from its upper directory, and gone', async () => {
+  const sandbox = await setting.acquire({ 'a.txt': 'one\n', 'd/b.txt': 'b\n', 'c.txt': 'c\n' });
+  expect(volumes(setting.instance)).toMatch(/^patchfleet-[0-9a-f]{16}$/);
+  const script =
+    'echo two >> a.txt; rm -r d; mkdir d; echo n > d/n; touch c.txt; mount | grep " /workspace "';
+  const ran = await sandbox.run(['sh', '-c', script], { signal, wallMs: 20_000 });
+  expect(ran).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringMatching(/^overlay on \/workspace type overlay \(rw,nosuid,nodev,.*userxattr/),
+  });
+  const harvest = await sandbox.harvest(signal);
+  expect(harvest.map(({ kind, path }) => [kind, path])).toEqual([
+    ['file', 'a.txt'],
+    ['deleted', 'd/b.txt'],
+    ['file', 'd/n'],
+  ]);
+  await sandbox.close();
+  expect([volumes(setting.instance), readdirSync(setting.workspacesDir)]).toEqual(['', []]);
+}, 60_000);
+
+it('what a dead worker left of volumes goes with the reaper, and nobody else’s', async () => {
+  const { instance } = setting;
+  const label = (of: string, worker: string) => [
+    ...['--label', `dev.patchfleet.instance=${of}`, '--label', `dev.patchfleet.worker=${worker}`],
+  ];
+  const make = (name: string, ...labels: string[]) => docker('volume', 'create', ...labels, name);
+  const strangers = [
+    make('patchfleet-00000000000000aa', ...label('another', 'dead')),
+    make('patchfleet-00000000000000ab'),
+    make('patchfleet-00000000000000ac', ...label(instance, 'alive')),
+  ];
+  try {
+    make('patchfleet-00000000000000ad', ...label(instance, 'dead'));
+    make('patchfleet-00000000000000ae', ...label(instance, 'dead'));
+    mkdirSync(join(setting.workspacesDir, 'dead@00000000000000ad/upper'), { recursive: true });
+    // A directory of ours by whose name somebody else has a volume.
+    mkdirSync(join(setting.workspacesDir, 'dead@00000000000000ab'));
+    const removed = await setting.sandboxes.reap(async (worker) => worker === 'alive');
+    expect(removed).toEqual({ containers: 0, workspaces: 3 });
+    expect(readdirSync(setting.workspacesDir)).toEqual([]);
+    expect(volumes(instance)).toBe('patchfleet-00000000000000ac');
+    expect(docker('volume', 'inspect', '--format', '{{.Name}}', ...strangers).split('\n')).toEqual(strangers);
+  } finally {
+    docker('volume', 'rm', ...strangers);
+  }
+}, 60_000);
+
+it('a path that cannot be among the options of a volume is refused by name', async () => {
+  const odd = createWorkspacesSetting('a,b');
+  try {
+    const workspaces = odd.workspaces({ workspaces: 'volume' });
+    await expect(workspaces.create({ snapshot: await odd.snapshot() }, never)).rejects.toMatchObject({
+      code: 'sandbox_unavailable',
+      detail: expect.stringMatching(/no overlay could be made: .* where the path ".*a,b.*" has a "," in it$/),
+    });
+    expect(readdirSync(odd.root)).toEqual([]);
+  } finally {
+    await odd.end();
+  }
+});
+
+it.runIf(process.getuid?.() === 0)(
+  'is what is there where the engine does not see what the worker mounts',
+  async () => {
+    const odd = createWorkspacesSetting();
+    try {
+      const script = fileURLToPath(new URL('./workspace-mode.ts', import.meta.url));
+      const inside = (mode: string) =>
+        execFileSync(
+          'unshare',
+          ['--mount', '--propagation', 'private', process.execPath, script, odd.root, odd.instance, mode],
+          { encoding: 'utf8' },
+        ).trim();
+      expect(inside('auto')).toBe('volume');
+      expect(inside('overlay')).toBe(
+        'sandbox_unavailable: sandbox.workspaces is overlay, but a container cannot write to it',
+      );
+      expect([volumes(odd.instance), readdirSync(odd.root)]).toEqual(['', []]);
+    } finally {
+      await odd.end();
+    }
+  },
+  60_000,
+);

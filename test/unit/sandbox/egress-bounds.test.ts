@@ -1,0 +1,110 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { echo, kept, listener, proxyTo, rule } from './egress-setting.ts';
+
+describe('addresses', () => {
+  const ask = (port: number) => `GET http://a.test:${port}/ HTTP/1.0\r\n\r\n`;
+
+  it('are resolved once for each request, and connected to as they were judged', async () => {
+    const server = await echo(() => ({ body: 'reached' }));
+    const answers = [['127.0.0.1'], ['169.254.169.254'], ['93.184.216.34', '127.0.0.1']];
+    let asked = 0;
+    const resolve = async () => answers[asked++] ?? [];
+    const { say, records } = kept(await proxyTo([rule('a.test', server.port)], { resolve }));
+    expect(await say(ask(server.port))).toMatch(/reached$/);
+    expect(asked).toBe(1);
+    expect(await say(ask(server.port))).toMatch(
+      /^HTTP\/1\.1 403 a\.test leads to 169\.254\.169\.254, which is never reached/,
+    );
+    expect(asked).toBe(2);
+    expect(records.map(({ action }) => action)).toEqual(['egress.allowed', 'egress.refused']);
+  });
+
+  it.each([
+    ['a private one among public ones', ['93.184.216.34', '127.0.0.1']],
+    ['loopback', ['::1']],
+    ['a mapped one', ['::ffff:127.0.0.1']],
+    ['none', []],
+  ])('are refused without `private`: %s', async (_, addresses) => {
+    const server = kept(await listener(() => {}));
+    const resolve = async () => addresses;
+    const { say } = kept(await proxyTo([rule('a.test', server.port, false)], { resolve }));
+    expect(await say(ask(server.port))).toMatch(/^HTTP\/1\.1 403 a\.test (leads to|has no address)/);
+    expect(server.connections()).toBe(0);
+  });
+
+  it('that cannot be found or reached are told apart from a refusal', async () => {
+    const gone = await listener(() => {});
+    await gone.close();
+    const { say, proxy } = kept(await proxyTo([rule('a.test', gone.port)]));
+    expect(await say(ask(gone.port))).toMatch(/^HTTP\/1\.1 502 no connection to a\.test/);
+    await proxy.close();
+    const resolve = () => Promise.reject(new Error('ENOTFOUND'));
+    const lost = kept(await proxyTo([rule('a.test', gone.port)], { resolve }));
+    expect(await lost.say(ask(gone.port))).toMatch(/^HTTP\/1\.1 502 a\.test cannot be resolved/);
+  });
+});
+
+describe('a proxy', () => {
+  it('names the attempt once the sandbox is handed over', async () => {
+    const { say, records, proxy } = kept(await proxyTo([]));
+    await say('CONNECT a.test:443 HTTP/1.0\r\n\r\n');
+    proxy.handOver({ taskId: 't', attemptId: 'x' });
+    await say('CONNECT a.test:443 HTTP/1.0\r\n\r\n');
+    expect(records.map(({ actor, detail }) => [actor, detail['task']])).toEqual([
+      ['sandbox:box', null],
+      ['attempt:x', 't'],
+    ]);
+  });
+
+  it('records so many refusals in rows of their own, and counts the others in the last', async () => {
+    const { say, records, close } = kept(await proxyTo([]));
+    for (let n = 0; n < 105; n += 1) await say('CONNECT a.test:443 HTTP/1.0\r\n\r\n');
+    await close();
+    expect(records.length).toBe(101);
+    expect(records.at(-1)).toMatchObject({
+      action: 'egress.closed',
+      detail: { allowed: 0, refused: 105, withoutRow: 5, places: {} },
+    });
+  });
+
+  it('records nothing of connections that say nothing, and takes so many at a time', async () => {
+    const { port, records, close } = kept(await proxyTo([]));
+    const sockets: Socket[] = [];
+    for (let n = 0; n < 64; n += 1) {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      sockets.push(socket);
+    }
+    const beyond = connect(port, '127.0.0.1').resume();
+    beyond.on('error', () => {});
+    await once(beyond, 'close');
+    expect(sockets.filter((socket) => socket.destroyed).length).toBe(0);
+    const ended = sockets.map((socket) => once(socket.resume(), 'close'));
+    await close();
+    await Promise.all(ended);
+    expect(records).toEqual([]);
+  });
+
+  it('ends a connection whose head does not come, or through which nothing goes', async () => {
+    const silent = kept(await listener(() => {}));
+    const limits = { headMs: 50, idleMs: 50 };
+    const { say } = kept(await proxyTo([rule('a.test', silent.port)], { limits }));
+    expect(await say('GET http://a')).toBe('');
+    expect(await say(`GET http://a.test:${silent.port}/ HTTP/1.0\r\n\r\n`)).toBe('');
+  });
+
+  it('lets nothing through once it is closed', async () => {
+    const server = kept(await listener(() => {}));
+    const { say, close, proxy, port } = await proxyTo([rule('a.test', server.port)]);
+    const pending = say(`GET http://a.test:${server.port}/ HTTP/1.0\r\n\r\n`);
+    await expect.poll(() => server.connections()).toBe(1);
+    await proxy.close();
+    expect(await pending).toBe('');
+    expect(await say(`GET http://a.test:${server.port}/ HTTP/1.0\r\n\r\n`)).toBe('');
+    expect(server.connections()).toBe(1);
+    await close();
+    expect(port).toBeGreaterThan(0);
+  });
+});
