@@ -130,7 +130,7 @@ export async function runCommand(
 
 /** As node would say it, where `nice` could not start the program; null: it could. */
 function whyNotStarted({ exitCode, stderr }: RunOutcome, program: string): string | null {
-  if ((exitCode !== 126 && exitCode !== 127) || !stderr.startsWith(`${nice}: `)) return null;
+  if ((exitCode !== 126 && exitCode !== 127) || !/^(?:\/\S*)?nice: /.test(stderr)) return null;
   const code = exitCode === 127 ? 'ENOENT' : 'EACCES';
   return `spawn ${program} ${code}`;
 }

@@ -22,6 +22,8 @@ export interface DiskWatch {
 
 interface Entry {
   use: DiskUse;
+  /** Looks at what it has written now. */
+  look(): Promise<void>;
   end(detail: string): void;
 }
 
@@ -50,6 +52,8 @@ export function createDiskWatch(
   /** What nobody can see (a file that was unlinked and is still open) fills the disk as well: one at a time goes. */
   async function guard(): Promise<void> {
     if (ending.size > 0 || !runsFull(await room())) return;
+    // The one that looks first is not the one that wrote: of the others only an earlier state is known.
+    await Promise.allSettled([...watched].map((entry) => entry.look()));
     const [largest] = [...watched].sort((a, b) => b.use.bytes - a.use.bytes);
     if (largest === undefined || ending.size > 0) return;
     ending.add(largest);
@@ -62,6 +66,9 @@ export function createDiskWatch(
       let timer: NodeJS.Timeout | null = null;
       const entry: Entry = {
         use: { bytes: 0, entries: 0 },
+        async look() {
+          entry.use = await workspace.use(stop.signal);
+        },
         end(detail) {
           if (stop.signal.aborted) return;
           watched.delete(entry);
@@ -72,7 +79,7 @@ export function createDiskWatch(
       };
       const look = async () => {
         try {
-          entry.use = await workspace.use(stop.signal);
+          await entry.look();
           const reached = boundReached(entry.use, limits);
           if (reached !== null) return entry.end(reached);
           await guard();

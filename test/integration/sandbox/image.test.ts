@@ -1,6 +1,6 @@
 import { execFile, execFileSync, type StdioOptions } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
@@ -102,6 +102,26 @@ it('is taken apart by the doctor where something is missing', async () => {
       expect.stringMatching(/ declares volumes \(\/data\)/),
     ],
   });
+}, 90_000);
+
+it('may be any with what the recipe of the manual adds', async () => {
+  const manual = readFileSync('docs/operations.md', 'utf8');
+  const recipe = /```dockerfile\n(FROM rust:[^`]*)```/.exec(manual)?.[1] ?? '';
+  const tag = `${broken}-recipe`;
+  const input = recipe
+    .replace(
+      /^FROM .*$/m,
+      `FROM ${image}\nUSER root\nRUN rm -rf /opt/patchfleet /etc/gitconfig /workspace\nENTRYPOINT []`,
+    )
+    // There is no network here; what it installs is there.
+    .replace(/^RUN apt-get .*$/m, '')
+    .replace('patchfleet-sandbox:latest', image);
+  execFileSync('docker', ['build', '--quiet', '--network=none', '--tag', tag, '-'], { input, stdio });
+  try {
+    expect(await setting.sandboxes.check([tag])).toEqual({ problems: [], notes: [expect.any(String)] });
+  } finally {
+    docker('rmi', '--force', tag);
+  }
 }, 90_000);
 
 it('is no sandbox, says the doctor, where it starts another program than our tool server', async () => {
