@@ -1,91 +1,73 @@
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
-import type { Sandboxes } from '../../../src/sandbox/port.ts';
-import { createPreparedLayers } from '../../../src/sandbox/prepared-layers.ts';
-import { createSandboxKinds } from '../../../src/sandbox/sandbox-kinds.ts';
-import { initBare, writeHistory } from '../../integration/mirror/build-repository.ts';
+import type { KindRequest, Sandboxes } from '../../../src/sandbox/port.ts';
+import { kindsBelow } from '../../support/sandbox-kinds.ts';
 import { setupFigures } from './figures.ts';
 import type { Stage } from './stage.ts';
 
 const attempts = 50;
-const files = 3000;
-const kibEach = 100;
-const mib = Math.round((files * kibEach) / 1024);
-/** Each with other bytes, so that nothing can be shared that would not be. */
-const script = `set -eu
-mkdir -p node_modules/pkg
-i=0
-while [ "$i" -lt ${files} ]; do
-  { echo "$i"; head -c ${kibEach * 1024 - 8} /dev/zero; } > "node_modules/pkg/$i.js"
-  i=$((i + 1))
-done
-`;
-const repositoryId = 7;
+/** Dependencies, in files of 100 KiB: few large ones say nothing of copying, many small ones make the setup long. */
+const mib = 300;
+const install = `mkdir -p node_modules/dep && cd node_modules/dep &&
+  i=0; while [ $i -lt ${mib} ]; do
+    mkdir $i; head -c 1048576 /dev/urandom | split -b 102400 - $i/part-; i=$((i+1)); done`;
 
-/** Many attempts of a repository whose setup brings much, beside attempts of the same without one. */
+/**
+ * A repository whose setup brings 300 MiB, and the same without a setup. All attempts ask for their sandboxes at once, so
+ * that those behind the first wait for it; then they start one after the other, in turns with attempts that have no setup.
+ */
 export async function measureSetup(stage: Stage) {
-  const { signal, say } = stage;
-  const gitDir = join(stage.home, 'mirrors', 'setup.git');
-  initBare(gitDir);
-  const content = { path: 'package.json', content: '{}\n' };
-  const [commit = ''] = writeHistory(gitDir, [[content, { path: 'tools/install.sh', content: script }]]);
-  const withSetup = repositoryConfigSchema.parse({ setup: { commands: [['sh', 'tools/install.sh']] } });
-  const without = repositoryConfigSchema.parse({});
-
+  const repository = await stage.snapshotOf(1000);
   const sandboxes = stage.sandboxes({ pool: { ...stage.config.pool, max: 0 } });
   let runs = 0;
-  const counted: Pick<Sandboxes, 'acquire'> = {
-    acquire: (request, abort) => {
-      runs += 1;
-      return sandboxes.acquire(request, abort);
-    },
-  };
-  const prepared = createPreparedLayers({
-    ...{ dir: join(stage.home, 'prepared'), config: stage.config, sandboxes: counted },
-    ...{ snapshots: stage.snapshots, log: stage.log },
-    failures: { fresh: async () => null, put: async () => {} },
+  const { kinds } = kindsBelow(join(stage.home, 'setup'), sandboxes, { onSetup: () => (runs += 1) });
+  const ask = (commands: string[][]): KindRequest => ({
+    repository: { id: 1, mirrorDir: repository.gitDir },
+    ...{ commit: repository.commit, trusted: repository.commit, taskId: 'bench', use: 'agent' },
+    config: repositoryConfigSchema.parse({ setup: { commands } }),
   });
-  const kinds = createSandboxKinds({ config: stage.config, sandboxes, snapshots: stage.snapshots, prepared });
+  const prepared = ask([['sh', '-ec', install]]);
+  const plain = ask([]);
+  const { signal } = stage;
 
-  const kindOf = (config: typeof without) =>
-    kinds.of(
-      {
-        ...{ repository: { id: repositoryId, mirrorDir: gitDir }, commit, trusted: commit, config },
-        ...{ taskId: randomUUID(), use: 'agent' },
-      },
-      signal,
-    );
-  /** From a claimed attempt to a sandbox that an agent can begin in. */
-  const start = async (config: typeof without): Promise<number> => {
-    const begin = performance.now();
-    const kind = await kindOf(config);
-    const sandbox = await sandboxes.acquire(
-      { ...kind, taskId: randomUUID(), attemptId: randomUUID(), wallMs: 600_000 },
-      signal,
-    );
-    const ms = performance.now() - begin;
-    try {
-      const last = `node_modules/pkg/${files - 1}.js`;
-      const { exitCode } = await sandbox.run(['test', '-s', last], { signal, wallMs: 10_000 });
-      if ((exitCode === 0) !== (config === withSetup))
-        throw new Error(`${last} is not as the setup leaves it`);
-      return ms;
-    } finally {
-      await sandbox.close();
-    }
-  };
-
-  await kindOf(without);
-  say(`${attempts} attempts want ${mib} MiB of dependencies at once`);
-  const begin = performance.now();
-  await Promise.all(Array.from({ length: attempts }, () => kindOf(withSetup)));
-  const firstMs = performance.now() - begin;
-  const times = { later: [] as number[], without: [] as number[] };
+  stage.say(`${attempts} attempts ask for a setup of ${mib} MiB`);
+  // What both sides share is made before: the snapshot.
+  await kinds.of(plain, signal);
+  const firstMs = await startOne(stage, sandboxes, () => kinds.of(prepared, signal), [
+    ...Array.from({ length: attempts - 1 }, () => kinds.of(prepared, signal)),
+  ]);
+  const later: number[] = [];
+  const without: number[] = [];
   for (let attempt = 1; attempt < attempts; attempt += 1) {
     signal.throwIfAborted();
-    times.later.push(await start(withSetup));
-    times.without.push(await start(without));
+    later.push(await startOne(stage, sandboxes, () => kinds.of(prepared, signal)));
+    without.push(await startOne(stage, sandboxes, () => kinds.of(plain, signal)));
   }
-  return { setup: setupFigures({ mib, runs, firstMs, ...times }) };
+  const { prepared: layer } = await kinds.of(prepared, signal);
+  const { stdout } = await execa('du', ['-sm', '--', layer ?? '']);
+  if (Number.parseInt(stdout, 10) < mib) throw new Error(`the layer has ${stdout}`);
+  return { setup: setupFigures({ mib, runs, firstMs, later, without }) };
+}
+
+/** Milliseconds from the question what an attempt's sandbox is made of to the end of its first command. */
+async function startOne(
+  stage: Stage,
+  sandboxes: Sandboxes,
+  kindOf: () => ReturnType<ReturnType<typeof kindsBelow>['kinds']['of']>,
+  beside: readonly Promise<unknown>[] = [],
+): Promise<number> {
+  const begin = performance.now();
+  const kind = await kindOf();
+  const sandbox = await sandboxes.acquire({ ...stage.request(kind.snapshot), ...kind }, stage.signal);
+  try {
+    const argv = ['sh', '-c', kind.prepared == null ? 'true' : 'test -s node_modules/dep/299/part-aa'];
+    const { exitCode } = await sandbox.run(argv, { signal: stage.signal, wallMs: 10_000 });
+    const ms = performance.now() - begin;
+    if (exitCode !== 0) throw new Error('the dependencies are not there');
+    await Promise.all(beside);
+    return ms;
+  } finally {
+    await sandbox.close();
+  }
 }
