@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
@@ -11,6 +11,7 @@ import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
 import type { Sandbox, SandboxKind } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { mountsBelow } from '../../support/loop-disk.ts';
 
 export const never = new AbortController().signal;
 
@@ -18,6 +19,15 @@ export const never = new AbortController().signal;
 export function docker(...args: string[]): string {
   return execFileSync('docker', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }
+
+/** What a setting has on engine and disk. */
+export interface Left {
+  readonly containers: readonly string[];
+  readonly volumes: readonly string[];
+  readonly mounts: readonly string[];
+  readonly workspaces: readonly string[];
+}
+export const nothing: Left = { containers: [], volumes: [], mounts: [], workspaces: [] };
 
 export interface Setting {
   readonly instance: string;
@@ -34,7 +44,16 @@ export interface Setting {
   ): Promise<Sandbox>;
   /** Ids of this instance's containers, in any state. */
   containers(): string[];
+  /** {@link nothing} once nobody has a sandbox any more. */
+  left(): Promise<Left>;
   end(): Promise<void>;
+}
+
+/** Where sandboxes are; by default on the machine's engine, their workspaces in the setting's own directory. */
+export interface Place {
+  /** As `DOCKER_HOST`. */
+  readonly engine?: string;
+  readonly workspacesDir?: string;
 }
 
 /** An image of another name than the default, so that a branch can be tested beside what runs. */
@@ -44,12 +63,15 @@ export const ownImage = () => {
 };
 
 /** Sandboxes of an instance of their own, on the real engine, with everything below one temporary directory. */
-export function createSetting(config: Partial<SandboxConfig> = {}, egress?: EgressOptions): Setting {
+export function createSetting(
+  config: Partial<SandboxConfig> = {},
+  { egress, ...place }: Place & { readonly egress?: EgressOptions } = {},
+): Setting {
   const home = mkdtempSync(join(tmpdir(), 'patchfleet-sandboxes-'));
   const instance = `test-${randomBytes(6).toString('hex')}`;
-  const workspacesDir = join(home, 'workspaces');
+  const { engine = process.env['DOCKER_HOST'], workspacesDir = join(home, 'workspaces') } = place;
   const sandboxes = createSandboxes({
-    dockerHost: process.env['DOCKER_HOST'],
+    dockerHost: engine,
     config: sandboxConfigSchema.parse({
       memory_mib: 256,
       scratch_mib: 64,
@@ -63,10 +85,13 @@ export function createSetting(config: Partial<SandboxConfig> = {}, egress?: Egre
     ...(egress === undefined ? {} : { egress }),
   });
   const opened: Sandbox[] = [];
-  const containers = () =>
-    docker('ps', '-aq', '--no-trunc', '--filter', `label=dev.patchfleet.instance=${instance}`)
+  const host = engine === undefined ? [] : ['--host', engine];
+  const own = ['--filter', `label=dev.patchfleet.instance=${instance}`];
+  const lines = (...args: string[]) =>
+    docker(...host, ...args)
       .split('\n')
-      .filter((id) => id !== '');
+      .filter((line) => line !== '');
+  const containers = () => lines('ps', '-aq', '--no-trunc', ...own);
 
   const snapshot: Setting['snapshot'] = (files) => {
     const dir = mkdtempSync(join(home, 'snapshot-'));
@@ -93,10 +118,19 @@ export function createSetting(config: Partial<SandboxConfig> = {}, egress?: Egre
       opened.push(sandbox);
       return sandbox;
     },
+    left: async () => ({
+      containers: containers(),
+      volumes: lines('volume', 'ls', '-q', ...own),
+      mounts: [...(await mountsBelow(home)), ...(await mountsBelow(workspacesDir))].filter(
+        (path) => path !== workspacesDir,
+      ),
+      // Where the workspaces have a file system of their own, it brings one directory.
+      workspaces: readdirSync(workspacesDir).filter((name) => name !== 'lost+found'),
+    }),
     async end() {
       await Promise.all(opened.map((sandbox) => sandbox.close()));
       const left = containers();
-      if (left.length > 0) docker('rm', '-f', ...left);
+      if (left.length > 0) docker(...host, 'rm', '-f', ...left);
       await unmountBelow(home);
       await removeTree(home);
       if (left.length > 0) throw new Error(`containers were left: ${left.join(' ')}`);

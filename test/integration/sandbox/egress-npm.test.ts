@@ -50,7 +50,10 @@ afterAll(() => void registry.close());
 it('npm installs from a registry that is allowed, and says what is missing of one that is not', async () => {
   const records: EgressRecord[] = [];
   const audit = async (record: EgressRecord) => void records.push(record);
-  const setting = createSetting({ memory_mib: 512 }, { audit, resolve: async () => ['127.0.0.1'] });
+  const setting = createSetting(
+    { memory_mib: 512 },
+    { egress: { audit, resolve: async () => ['127.0.0.1'] } },
+  );
   try {
     const files = { 'ca.pem': cert, 'package.json': JSON.stringify({ dependencies: { small: '1.0.0' } }) };
     const network = [{ host: 'registry.test', port, private: true }];

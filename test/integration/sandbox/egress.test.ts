@@ -75,7 +75,7 @@ describe.each(['auto', 'stream'] as const)('by the transport %s', (transport) =>
   let sandbox: Sandbox;
   beforeAll(async () => {
     const audit = async (record: EgressRecord) => void records.push(record);
-    setting = createSetting({}, { audit, resolve, transport });
+    setting = createSetting({}, { egress: { audit, resolve, transport } });
     sandbox = await setting.acquire({ 'ca.pem': cert }, 'attempt-1', { network: rules() });
   }, 60_000);
   afterAll(async () => await setting.end(), 60_000);
@@ -207,7 +207,7 @@ for url in ['https://other.test/x', 'http://other.test/secret', 'http://public.t
 });
 
 it('without rules there is no port, no socket and no variable, whatever the operator allows', async () => {
-  const setting = createSetting({}, { audit: async () => {}, resolve });
+  const setting = createSetting({}, { egress: { audit: async () => {}, resolve } });
   try {
     const sandbox = await setting.acquire({ 'a.txt': 'a' }, 'attempt-2', { network: [] });
     const script = `env | grep -i prox; ls /run/patchfleet;
@@ -221,7 +221,7 @@ it('without rules there is no port, no socket and no variable, whatever the oper
 }, 60_000);
 
 it('sockets of dead workers are reaped, those of the living are not', async () => {
-  const setting = createSetting({}, { audit: async () => {}, resolve });
+  const setting = createSetting({}, { egress: { audit: async () => {}, resolve } });
   try {
     const sockets = join(dirname(setting.workspacesDir), 'egress');
     for (const worker of ['dead', 'alive', 'tester']) {
