@@ -11,6 +11,8 @@ const images = (declared: Record<string, unknown> = {}) =>
     getImage: () => ({ inspect: async () => ({ Size: 800 * mib, Config: declared }) }),
   }) as unknown as Docker;
 
+const standard = { isolation: 'standard', runtime: null } as const;
+
 type Outcome = Pick<RunResult, 'exitCode' | 'spawnError' | 'stdout' | 'stderr'>;
 type Answer = (argv: readonly string[]) => Outcome;
 const ran: Outcome = { exitCode: 0, spawnError: null, stdout: '', stderr: '' };
@@ -43,16 +45,16 @@ const size = 'x:1 has 800 MiB.';
 
 it('does not blame the image for one trial that a worker took for an orphan', async () => {
   const { ports, closed } = sandboxes({ dying: 1 });
-  expect(await checkEngine(images(), ['x:1'], ports)).toEqual({ problems: [], notes: [size] });
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({ problems: [], notes: [size] });
   expect(closed()).toBe(2);
 });
 
 it('names what is wrong when the second trial fails as well', async () => {
   const { ports, closed } = sandboxes({ dying: 2 });
-  expect(await checkEngine(images(), ['x:1'], ports)).toEqual({
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
     problems: [
       expect.stringMatching(
-        /^A trial sandbox of x:1 does not work: the container was removed .*operations\.md/,
+        /^A trial sandbox of x:1 does not work: the container was removed\. .*operations\.md/,
       ),
     ],
     notes: [],
@@ -71,7 +73,7 @@ it('tries every image once, whatever is wrong with the others', async () => {
       },
     }),
   } as unknown as Docker;
-  expect(await checkEngine(docker, ['a', 'gone', 'b', 'a'], ports)).toEqual({
+  expect(await checkEngine(docker, standard, ['a', 'gone', 'b', 'a'], ports)).toEqual({
     problems: [expect.stringMatching(/^The sandbox image gone is not on the engine\./)],
     notes: ['a has 1 MiB.', 'b has 1 MiB.'],
   });
@@ -83,7 +85,12 @@ it('asks nothing of images where there is no engine', async () => {
   const ping = async () => {
     throw new Error('connect ENOENT /var/run/docker.sock');
   };
-  const { problems } = await checkEngine({ ...images(), ping } as unknown as Docker, ['x:1'], ports);
+  const { problems } = await checkEngine(
+    { ...images(), ping } as unknown as Docker,
+    standard,
+    ['x:1'],
+    ports,
+  );
   expect(problems).toEqual([expect.stringMatching(/^The Docker engine cannot be reached \(connect ENOENT/)]);
   expect(asked).toEqual([]);
 });
@@ -96,7 +103,7 @@ it('tells what the product needs apart from what repositories may need', async (
       return whole(argv);
     },
   });
-  expect(await checkEngine(images(), ['x:1'], ports)).toEqual({
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
     problems: ['x:1 lacks `rg` (ripgrep) (spawn rg ENOENT). Install `ripgrep` in the image.'],
     notes: [
       size,
@@ -107,7 +114,7 @@ it('tells what the product needs apart from what repositories may need', async (
 
 it('does not take a Git that would run hooks for one that runs none', async () => {
   const { ports } = sandboxes({ answer: () => ran });
-  expect((await checkEngine(images(), ['x:1'], ports)).problems).toEqual([
+  expect((await checkEngine(images(), standard, ['x:1'], ports)).problems).toEqual([
     'x:1 lacks a Git that runs no hooks. Build it with `git config --system core.hooksPath /dev/null`.',
   ]);
 });
@@ -116,7 +123,7 @@ it('names the shell alone where there is none', async () => {
   const { ports } = sandboxes({
     answer: (argv) => (argv[0] === 'sh' ? ends({ spawnError: 'spawn sh ENOENT' }) : whole(argv)),
   });
-  expect(await checkEngine(images(), ['x:1'], ports)).toEqual({
+  expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
     problems: ['x:1 lacks a shell `sh` (spawn sh ENOENT). Install `dash` or `bash` in the image.'],
     notes: [size],
   });
@@ -130,7 +137,7 @@ it('refuses set-user-id files and volumes, and mentions a health check', async (
         : whole(argv),
   });
   const declared = { Volumes: { '/data': {} }, Healthcheck: { Test: ['CMD', 'true'] } };
-  expect(await checkEngine(images(declared), ['x:1'], ports)).toEqual({
+  expect(await checkEngine(images(declared), standard, ['x:1'], ports)).toEqual({
     problems: [
       expect.stringMatching(
         /^x:1 has set-user-id or set-group-id files, such as \/usr\/bin\/su, \/usr\/bin\/mount\./,
@@ -140,7 +147,7 @@ it('refuses set-user-id files and volumes, and mentions a health check', async (
     notes: [size, expect.stringMatching(/^Recommended: x:1 declares a HEALTHCHECK/)],
   });
   const none = { Healthcheck: { Test: ['NONE'] } };
-  expect(await checkEngine(images(none), ['x:1'], sandboxes({}).ports)).toEqual({
+  expect(await checkEngine(images(none), standard, ['x:1'], sandboxes({}).ports)).toEqual({
     problems: [],
     notes: [size],
   });
