@@ -1,4 +1,12 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { Composition } from './compose.ts';
+import type { ReadEnvironment } from './config/read-environment.ts';
+import type { SandboxConfig } from './config/sandbox-config.ts';
+import { createSandboxes } from './sandbox/docker-sandboxes.ts';
+import type { SandboxCheck } from './sandbox/port.ts';
+import { readInstance } from './store/instance.ts';
 
 /** Checks what the configuration points to. Each problem is one line with its remedy; empty: all well. */
 export async function runDoctor(
@@ -18,4 +26,28 @@ export async function runDoctor(
     parts.sandboxes.check(),
   ]);
   return [...database, ...github, ...sandboxes.problems];
+}
+
+/**
+ * Checks one image, as it would be used here, whether or not the configuration names it: for who makes one. Neither
+ * database nor GitHub is needed.
+ */
+export async function runImageDoctor(
+  image: string,
+  env: Pick<ReadEnvironment, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>,
+  config: SandboxConfig,
+): Promise<SandboxCheck> {
+  const dataDir = resolve(env.PATCHFLEET_DATA);
+  const sandboxes = createSandboxes({
+    dockerHost: env.DOCKER_HOST,
+    config,
+    instance: await readInstance(dataDir),
+    worker: `doctor-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+    workspacesDir: join(dataDir, 'workspaces'),
+  });
+  try {
+    return await sandboxes.check([image]);
+  } finally {
+    await sandboxes.close();
+  }
 }

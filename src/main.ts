@@ -10,7 +10,8 @@ const usage = `Usage: patchfleet <command>
   all      webhooks and workers in one process
   serve    webhooks, admission, advancing, publishing: needs git, no Docker
   work     planning and agents: needs git and Docker
-  doctor   checks configuration, database, GitHub App and sandbox, and says what to do
+  doctor   checks configuration, database, GitHub App and sandbox images, and says what to do;
+           doctor --image X checks the image X alone
   dead     what failed for good: dead list | show ID | retry ID | drop ID
 
 Configuration: environment variables and patchfleet.yml; see docs/configuration.md.
@@ -20,7 +21,7 @@ Configuration: environment variables and patchfleet.yml; see docs/configuration.
 async function main(): Promise<number> {
   const { positionals, values } = parseArgs({
     allowPositionals: true,
-    options: { help: { type: 'boolean', short: 'h' } },
+    options: { help: { type: 'boolean', short: 'h' }, image: { type: 'string' } },
   });
   const [command, ...rest] = positionals;
   if (values.help) {
@@ -29,7 +30,9 @@ async function main(): Promise<number> {
   }
   const dead = command === 'dead' ? readDeadCommand(rest) : null;
   const known = command !== undefined && ['all', 'serve', 'work', 'doctor'].includes(command);
-  if (dead === null && (!known || rest.length > 0)) {
+  const { image } = values;
+  const misplaced = image !== undefined && (command !== 'doctor' || image === '');
+  if (misplaced || (dead === null && (!known || rest.length > 0))) {
     process.stderr.write(usage);
     return 2;
   }
@@ -39,6 +42,12 @@ async function main(): Promise<number> {
   if (dead !== null) return await runDead(dead, env.value);
   const operator = await loadOperatorConfig(env.value.PATCHFLEET_CONFIG, env.value);
   if (!operator.ok) return explain(env.value.PATCHFLEET_CONFIG, operator.problems);
+
+  if (image !== undefined) {
+    const { runImageDoctor } = await import('./doctor.ts');
+    const { problems, notes } = await runImageDoctor(image, env.value, operator.value.sandbox);
+    return report(problems, notes);
+  }
 
   // Before anything starts: a signal that comes meanwhile is not lost.
   const stopped = untilSignal();
@@ -50,9 +59,7 @@ async function main(): Promise<number> {
   ]);
   const parts = await compose(env.value, operator.value, process.env);
   if (command === 'doctor') {
-    const problems = await runDoctor(parts).finally(parts.close);
-    process.stdout.write(problems.length === 0 ? 'all well\n' : `${problems.join('\n')}\n`);
-    return problems.length === 0 ? 0 : 1;
+    return report(await runDoctor(parts).finally(parts.close));
   }
   const roles = { serve: command !== 'work', work: command !== 'serve' };
   const address = { host: env.value.HOST, port: env.value.PORT };
@@ -76,6 +83,13 @@ function untilSignal(): Promise<NodeJS.Signals> {
         process.once(signal, () => process.exit(1));
       });
   });
+}
+
+/** What a doctor found, one line each. */
+function report(problems: readonly string[], notes: readonly string[] = []): number {
+  const verdict = problems.length === 0 ? ['all well'] : problems;
+  process.stdout.write(`${[...notes, ...verdict].join('\n')}\n`);
+  return problems.length === 0 ? 0 : 1;
 }
 
 function explain(file: string, problems: readonly Problem[]): number {

@@ -72,7 +72,7 @@ async function checkImage(
     } catch (thrown) {
       if (tries < 2) continue;
       return problem(
-        `A trial sandbox of ${image} does not work: ${toFailure(thrown).detail} Build the image anew with \`npm run sandbox:image\`, or by docs/operations.md, "An image of your own"; if that does not help, see the log of the engine.`,
+        `A trial sandbox of ${image} does not work: ${toFailure(thrown).detail.replace(/\.?$/, '.')} Build the image anew with \`npm run sandbox:image\`, or by docs/operations.md, "An image of your own"; if that does not help, see the log of the engine.`,
       );
     }
   }

@@ -23,7 +23,7 @@ const programs: readonly Probe[] = [
   { what: '`git`', argv: ['git', '--version'], required: true, remedy: install('`git`') },
   {
     what: '`rg` (ripgrep)',
-    argv: ['rg', '--json', '--sort=path', '--files', '/opt/patchfleet'],
+    argv: ['rg', '--json', '--no-config', '--sort=path', '--regexp=module', '/opt/patchfleet/package.json'],
     required: true,
     remedy: install('`ripgrep`'),
   },

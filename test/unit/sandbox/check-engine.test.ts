@@ -54,7 +54,7 @@ it('names what is wrong when the second trial fails as well', async () => {
   expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({
     problems: [
       expect.stringMatching(
-        /^A trial sandbox of x:1 does not work: the container was removed .*operations\.md/,
+        /^A trial sandbox of x:1 does not work: the container was removed\. .*operations\.md/,
       ),
     ],
     notes: [],
