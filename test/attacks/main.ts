@@ -7,8 +7,8 @@
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { families } from './families.ts';
-import { withGvisor } from './gvisor.ts';
-import { type Case, figuresOf, line, runAll, summary } from './run-all.ts';
+import { whyNoGvisor, withGvisor } from './gvisor.ts';
+import { type Case, figuresOf, line, notTried, runAll, summary } from './run-all.ts';
 
 process.exitCode = await main(process.argv.slice(2));
 
@@ -41,7 +41,11 @@ async function main(args: readonly string[]): Promise<number> {
   };
   try {
     if (asked.runtimes.includes('runc')) await runAll({}, how);
-    if (asked.runtimes.includes('runsc')) await withGvisor(say, (stage) => runAll(stage, how));
+    if (asked.runtimes.includes('runsc')) {
+      const why = whyNoGvisor();
+      if (why === null) await withGvisor(say, (stage) => runAll(stage, how));
+      else cases.push(...notTried('runsc', asked.family, why));
+    }
   } catch (error) {
     say(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];

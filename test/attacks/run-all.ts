@@ -48,6 +48,16 @@ export async function runAll(
   return cases;
 }
 
+/** All cases of a runtime that cannot be had here. */
+export function notTried(runtime: string, only: string | null, why: string): Case[] {
+  const asked = families.filter(({ name }) => only === null || name === only);
+  return asked.flatMap((family) =>
+    family.attacks.map((attack) =>
+      describe(family, attack, runtime, { verdict: 'inconclusive', how: why }, 0),
+    ),
+  );
+}
+
 function describe(family: Family, attack: Attack, runtime: string, finding: Finding, ms: number): Case {
   const { name, tries } = attack;
   return { runtime, family: family.name, name, tries, ...finding, ms: Math.round(ms) };

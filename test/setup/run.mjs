@@ -1,5 +1,5 @@
 /**
- * `npm run demo`, `npm test`, `npm run bench`, `npm run chaos`: makes sure of all that is needed, runs the command
+ * `npm run demo`, `npm test`, `npm run bench`, `npm run chaos`, `npm run attacks`: makes sure of all that is needed, runs the command
  * with Node 24, and leaves nothing running. Plain JavaScript with Node's builtins alone, since it runs before anything
  * is installed, on Node 20 and later. Set-up speaks on standard error: standard output is the command's own.
  */
@@ -9,13 +9,14 @@ import { ensureDependencies } from './dependencies.mjs';
 import { ensureEngine } from './docker-engine.mjs';
 import { makeScratch, removeScratch } from './leftovers.mjs';
 import { makeRunner } from './processes.mjs';
-import { ensureDockerd, ensureGit, ensureRedisServer } from './tools.mjs';
+import { ensureDockerd, ensureGit, ensureGvisor, ensureRedisServer } from './tools.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const programs = {
   demo: ['test/demo/main.ts'],
   bench: ['test/bench/main.ts'],
   chaos: ['test/chaos/storm/main.ts'],
+  attacks: ['test/attacks/main.ts'],
   test: ['test/setup/checks.mjs', '--tests'],
 };
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
@@ -35,7 +36,8 @@ async function main([what, ...args]) {
     await ensureDependencies(root, { run, say });
     await ensureGit({ run, say });
     if (what !== 'demo') await ensureRedisServer({ run, say });
-    if (what === 'chaos') await ensureDockerd({ run, say });
+    if (what === 'chaos' || what === 'attacks') await ensureDockerd({ run, say });
+    if (what === 'attacks') await ensureGvisor({ run, say }, args);
     engine = await ensureEngine({ run, say, scratch });
     const { ensureImage } = await import('../../sandbox/build/build-image.mjs');
     await ensureImage(engine.engine, { say });

@@ -30,6 +30,14 @@ export async function ensureDockerd(context) {
   await install(['docker.io'], 'dockerd', context);
 }
 
+/** gVisor, for whoever asks for it; nobody's engine is told of it. Where it cannot be, the command says so itself. */
+export async function ensureGvisor(context, args) {
+  if (args.some((arg, at) => arg === '--runtime=runc' || (arg === 'runc' && args[at - 1] === '--runtime')))
+    return;
+  if (process.platform !== 'linux' || process.getuid() !== 0 || isOnPath('runsc')) return;
+  await install(['runsc'], 'gVisor (runsc)', context);
+}
+
 /** Installs packages; no service of theirs is started, neither now nor by the init system. */
 export async function install(packages, what, { run, say }) {
   const how = `apt-get install ${packages.join(' ')}`;

@@ -36,7 +36,7 @@ function bomb(name: string, tries: string, script: Script, options: Bomb = {}): 
         most = Math.max(most, processesOf(sandbox.containerId));
       }, 100);
       try {
-        const running = runScript(sandbox, script, { wallMs: options.wallMs ?? 3000 });
+        const running = runScript(sandbox, script, { wallMs: options.wallMs ?? 2000 });
         const noticed = await stage.askNeighbour();
         const outcome = await running;
         if (noticed !== null) return escaped(`while it ran, ${noticed}`);

@@ -1,0 +1,4 @@
+import { checkFamily } from './check-family.ts';
+import { exhaustion } from './families/exhaustion.ts';
+
+checkFamily(exhaustion);

@@ -1,0 +1,4 @@
+import { checkFamily } from './check-family.ts';
+import { proxy } from './families/proxy.ts';
+
+checkFamily(proxy);

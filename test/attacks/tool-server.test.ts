@@ -1,0 +1,4 @@
+import { checkFamily } from './check-family.ts';
+import { toolServer } from './families/tool-server.ts';
+
+checkFamily(toolServer);
