@@ -9,7 +9,7 @@ const stages =
 /** The program that runs inside the container. */
 const served = '^sandbox/';
 /** Of that program, what both ends of the stream must agree on; only the sandbox stage may import it. */
-const sharedWithTheContainer = '^sandbox/(protocol|head-tail|channels|egress-place)\\.ts$';
+const sharedWithTheContainer = '^sandbox/(protocol|head-tail|cgroup-memory|channels|egress-place)\\.ts$';
 const npm = (names) => `^node_modules/(${names})(/|$)`;
 
 /** A package that only some places may import; nobody else, not even its types. */

@@ -13,7 +13,7 @@ export interface MemoryState {
   readonly highestBytes: number | null;
   /** Null: there is none. Bytes. */
   readonly limitBytes: number | null;
-  /** Processes that the kernel has killed for want of memory. */
+  /** Processes that the kernel has killed for want of memory, the container's or the machine's. */
   readonly oomKills: number | null;
 }
 
@@ -47,6 +47,15 @@ export function memoryState(read: (file: string) => string | null): MemoryState 
     limitBytes: number(read(files.limit)),
     oomKills: oomKills(read),
   };
+}
+
+/**
+ * Whether the container ever came to its limit. Where it did not, a process of it was killed because the whole machine
+ * had no memory left; more for the container would make that worse. True where the kernel does not say.
+ */
+export function cameToLimit({ highestBytes, limitBytes }: MemoryState): boolean {
+  // The last page that did not fit may have been a huge one.
+  return highestBytes === null || limitBytes === null || highestBytes > 0.9 * limitBytes;
 }
 
 /** The part of {@link memoryState} that changes from moment to moment. */

@@ -154,10 +154,10 @@ function isNothingLeft(choose: Choose): boolean {
 }
 
 /**
- * All processes of the namespace are held still first, in one step of the kernel: what
- * is stopped does not fork (a bomb begins as many anew as are killed one by one), leaves the CPU to us, and holds no
- * lock that looking at it waits for, as it does in a fork. What is then killed cannot even run again. Starts no process,
- * so it works where none can be started.
+ * All processes of the namespace are held still first, in one step of the kernel: what is stopped does not fork (a bomb
+ * begins as many anew as are killed one by one), leaves the CPU to us, and holds no lock that looking at it waits for,
+ * as it does in a fork. What is then killed cannot even run again. Starts no process, so it works where none can be
+ * started.
  */
 function killHeldStill(choose: Choose): ReadonlySet<number> {
   const dead = new Set<number>();

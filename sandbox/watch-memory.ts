@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { memoryState, oomKills, usedBytes } from './cgroup-memory.ts';
+import { cameToLimit, memoryState, oomKills, usedBytes } from './cgroup-memory.ts';
 
 /** Between looks, ms: short at first, for most programs are over soon. One look takes some 0.1 ms. */
 const firstLookMs = 10;
@@ -30,10 +30,10 @@ export function watchMemory(): () => MemoryUse {
   return () => {
     clearTimeout(timer);
     if (peak !== null) look();
-    const { limitBytes, oomKills: kills } = memoryState(read);
-    const outOfMemory = kills !== null && kills > (killsBefore ?? 0);
+    const state = memoryState(read);
+    const outOfMemory = (state.oomKills ?? 0) > (killsBefore ?? 0) && cameToLimit(state);
     // Whatever was seen of it, all of it was in use at that moment.
-    return { peakMemoryBytes: outOfMemory ? (limitBytes ?? peak) : peak, outOfMemory };
+    return { peakMemoryBytes: outOfMemory ? (state.limitBytes ?? peak) : peak, outOfMemory };
   };
 }
 

@@ -54,8 +54,9 @@ export function createCommandAgent(config: CommandAgentConfig): Agent {
 
 /**
  * One run of the command, checked: fails with `command_failed` when it could not be started or did not succeed,
- * `memory_exhausted` when the sandbox has too little memory for it, `wall_limit` when it took too long, `output_invalid` when its output is too long to be read whole. A silent
- * command is not idle as long as it uses the CPU: many print only at their end.
+ * `memory_exhausted` when the sandbox has too little memory for it, `wall_limit` when it took too long,
+ * `output_invalid` when its output is too long to be read whole. A silent command is not idle as long as it uses the
+ * CPU: many print only at their end.
  */
 async function run(
   argv: readonly string[],

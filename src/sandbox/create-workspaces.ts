@@ -2,6 +2,7 @@ import { lstat, mkdir, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { cleanWork } from './clean-work.ts';
 import { createCopiedWorkspaces } from './copied-workspaces.ts';
 import { tooFull } from './disk-bounds.ts';
 import { roomOf } from './disk-watch.ts';
@@ -38,6 +39,14 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const docker = engine.requests;
   const removeVolume = createVolumeRemover(docker, instance);
   const once = createSharedWork<WorkspaceMode>();
+  /** What the engine mounted for a worker that is not root has something of root's in it. */
+  const removeDirectory = async (dir: string) => {
+    if (process.getuid?.() === 0) return await removeTree(dir);
+    await removeTree(dir).catch(async () => {
+      await cleanWork(options, dir);
+      await removeTree(dir);
+    });
+  };
   let found: WorkspaceMode | null = null;
   let copiedForOwner = false;
 
@@ -50,12 +59,14 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   const makerOf = (mode: WorkspaceMode, root: string): WorkspaceMaker => {
     const place = { root, worker, user };
     if (mode === 'overlay') return createOverlayWorkspaces(place);
-    return mode === 'volume' ? createVolumeWorkspaces(place, removeVolume) : createCopiedWorkspaces(place);
+    return mode === 'volume'
+      ? createVolumeWorkspaces(place, { removeVolume, removeDirectory })
+      : createCopiedWorkspaces(place);
   };
   const remove = async (root: string, id: string, hasVolume: boolean) => {
     if (hasVolume) await removeVolume(id);
     await unmountBelow(join(root, id));
-    await removeTree(join(root, id));
+    await removeDirectory(join(root, id));
   };
 
   async function choose(signal: AbortSignal): Promise<WorkspaceMode> {

@@ -45,13 +45,20 @@ export function createOverlayWorkspaces(place: MakerPlace): WorkspaceMaker {
         // Whoever meets it without its mount (another mount namespace) can do nothing with it.
         await mkdir(merged, { mode: 0o000 });
         await mountOverlay(dir, overlayOptions(layers, 'upper', 'work'), merged, signal);
-        return { mount: { kind: 'bind', dir: merged }, detach: () => unmountBelow(dir) };
+        return {
+          mount: { kind: 'bind', dir: merged },
+          detach: () => unmountBelow(dir),
+          removeDirectory: removeTree,
+        };
       }),
   };
 }
 
 /** The same, mounted by the engine when the container starts. */
-export function createVolumeWorkspaces(place: MakerPlace, removeVolume: VolumeRemover): WorkspaceMaker {
+export function createVolumeWorkspaces(
+  place: MakerPlace,
+  by: { readonly removeVolume: VolumeRemover; readonly removeDirectory: (dir: string) => Promise<void> },
+): WorkspaceMaker {
   return {
     create: (base, signal) =>
       make(place, base, signal, async ({ id, dir, layers }) => {
@@ -63,7 +70,8 @@ export function createVolumeWorkspaces(place: MakerPlace, removeVolume: VolumeRe
         const options = { type: 'overlay', device: 'overlay', o };
         return {
           mount: { kind: 'volume', name: volumeName(id), options },
-          detach: () => removeVolume(id),
+          detach: () => by.removeVolume(id),
+          removeDirectory: by.removeDirectory,
         };
       }),
   };
@@ -77,7 +85,11 @@ async function make(
     readonly id: string;
     readonly dir: string;
     readonly layers: readonly string[];
-  }) => Promise<{ readonly mount: WorkspaceMount; readonly detach: () => Promise<void> }>,
+  }) => Promise<{
+    readonly mount: WorkspaceMount;
+    readonly detach: () => Promise<void>;
+    readonly removeDirectory: (dir: string) => Promise<void>;
+  }>,
 ): Promise<Workspace> {
   const id = workspaceId(worker, randomBytes(8).toString('hex'));
   const dir = join(root, id);
@@ -93,7 +105,7 @@ async function make(
       await chmod(made, 0o755);
       if (process.getuid?.() === 0) await chown(made, user.uid, user.gid);
     }
-    const { mount, detach } = await attach({ id, dir, layers });
+    const { mount, detach, removeDirectory } = await attach({ id, dir, layers });
     return {
       id,
       mount,
@@ -105,7 +117,7 @@ async function make(
       },
       async remove() {
         await detach();
-        await removeTree(dir);
+        await removeDirectory(dir);
       },
     };
   } catch (thrown) {

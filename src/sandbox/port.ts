@@ -6,9 +6,9 @@ import type { RefusalRule } from '../domain/patch.ts';
 
 /**
  * One container with one workspace, for one attempt. Calls reject with `sandbox_died` when the container is
- * gone or silent, with `memory_exhausted` when it is gone for want of memory, with the signal's reason when it aborts, and with an Error named `ToolError` (no
- * PatchfleetError) for what cannot be done with these arguments: no such file, a binary file, not a pattern.
- * Its message is meant for the agent, which may try otherwise.
+ * gone or silent, with `memory_exhausted` when it is gone for want of memory, with the signal's reason when it
+ * aborts, and with an Error named `ToolError` (no PatchfleetError) for what cannot be done with these arguments: no
+ * such file, a binary file, not a pattern. Its message is meant for the agent, which may try otherwise.
  */
 export interface Sandbox {
   readonly containerId: string;

@@ -139,6 +139,13 @@ async function settle(
 
 const root = (home: string) => join(home, '..');
 
+function whyNoNetwork({ network }: KindRequest['config']['setup'], rules: readonly unknown[]): string {
+  if (rules.length > 0) return '';
+  return network.allow.length === 0
+    ? 'It had no network: `setup.network.allow` names nothing it may reach.'
+    : 'It had no network, since an agent changed what it goes by; the operator may allow it with `sandbox.network.agents`.';
+}
+
 /** Runs the setup in a sandbox of its own, over the snapshot of the plan's commit. */
 async function make(
   options: PreparedLayersOptions,
@@ -164,7 +171,7 @@ async function make(
     signal,
   );
   try {
-    await runSetup(sandbox, setup, network.length > 0, signal);
+    await runSetup(sandbox, setup, whyNoNetwork(setup, network), signal);
     await sandbox.keep(written, signal);
   } finally {
     await sandbox.close();

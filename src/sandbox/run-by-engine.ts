@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
+import { cameToLimit } from '../../sandbox/cgroup-memory.ts';
 import { createHeadTail } from '../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { endedForMemory, memoryExhausted, readMemoryState, usedMemory } from './container-memory.ts';
@@ -110,6 +111,11 @@ async function requireMemory(
   const state = await readMemoryState(engine, containerId, signal);
   if (state === null || (state.oomKills ?? 0) === 0) return;
   const { limitBytes, highestBytes } = state;
+  if (!cameToLimit(state))
+    throw new PatchfleetError(
+      'sandbox_died',
+      'the machine, not the sandbox, ran out of memory while a check ran',
+    );
   throw memoryExhausted(`a check ran out of memory: ${argv.join(' ').slice(0, 200)}`, {
     limitBytes,
     peakBytes: highestBytes ?? limitBytes,

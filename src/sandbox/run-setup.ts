@@ -12,12 +12,12 @@ export const lastingCodes: ReadonlySet<FailureCode> = new Set(['setup_failed', '
 /**
  * Runs the commands of a setup one after the other. Fails with `setup_failed` at the first that does not succeed: its
  * words, how it ended and the end of its output; with `memory_exhausted` where that was for want of memory, which a later
- * attempt may have; or as the sandbox does.
+ * attempt may have; or as the sandbox does. `noNetwork`: why it had none, a sentence; empty: it had one.
  */
 export async function runSetup(
   sandbox: Sandbox,
   setup: { readonly commands: readonly (readonly string[])[]; readonly seconds: number },
-  hasNetwork: boolean,
+  noNetwork: string,
   signal: AbortSignal,
 ): Promise<void> {
   // Package managers ask nothing and draw nothing where they know that nobody is there.
@@ -30,10 +30,12 @@ export async function runSetup(
     if (ended === null) continue;
     if (result.outOfMemory) throw new PatchfleetError('memory_exhausted', `\`${argv.join(' ')}\` ${ended}`);
     const which = setup.commands.length === 1 ? '' : ` (command ${at + 1} of ${setup.commands.length})`;
-    const network = hasNetwork ? '' : ' It had no network: `setup.network.allow` names nothing it may reach.';
     const tail = tailOf(result);
     const said = tail === '' ? '' : `\n${tail}`;
-    throw new PatchfleetError('setup_failed', `\`${argv.join(' ')}\`${which} ${ended}.${network}${said}`);
+    throw new PatchfleetError(
+      'setup_failed',
+      `\`${argv.join(' ')}\`${which} ${ended}.${noNetwork === '' ? '' : ` ${noNetwork}`}${said}`,
+    );
   }
 }
 

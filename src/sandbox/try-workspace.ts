@@ -1,27 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { containerSpec } from './container-spec.ts';
-import { type Engine, engineProblem, engineStatus } from './docker-host.ts';
+import { engineProblem, engineStatus } from './docker-host.ts';
 import type { MakerPlace, WorkspaceMaker } from './overlay-workspaces.ts';
 import type { HarvestEntry } from './port.ts';
-import { removeContainer } from './remove-container.ts';
 import { removeTree } from './remove-tree.ts';
+import { type OnceOptions, runOnce } from './run-once.ts';
 import { type Workspace, workspaceId } from './workspaces.ts';
 
 /** Whether workspaces can be made in a way: one is made, written to and read. */
 
-export interface Trial extends MakerPlace {
-  readonly config: SandboxConfig;
-  readonly engine: Engine;
-  readonly instance: string;
-}
-
-/** How long a container that writes two files may take, ms. Cold starts on a busy machine take seconds. */
-const runLimitMs = 30_000;
+export type Trial = OnceOptions & MakerPlace;
 
 /** What a container has to do: `seen` is there, a directory is replaced, a file is made. */
 const script = (token: string) =>
@@ -38,34 +28,16 @@ export async function tryWorkspace(
   trial: Trial,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const { config, instance, worker, user, engine } = trial;
-  const docker = engine.requests;
   return await tryOne(maker, trial, signal, async (workspace, token) => {
-    const name = `patchfleet-${randomBytes(8).toString('hex')}`;
-    const spec = containerSpec(config, {}, { instance, worker, name, workspace: workspace.mount, user });
     try {
-      const container = await docker.createContainer({
-        ...spec,
-        ...{ Entrypoint: ['/bin/sh', '-c', script(token)], Cmd: [], AttachStdin: false, OpenStdin: false },
-      });
-      await container.start();
-      const late = new AbortController();
-      const ended = container.wait({ abortSignal: late.signal }) as Promise<{ StatusCode: number }>;
-      ended.catch(() => {});
-      const result = await Promise.race([
-        ended,
-        delay(runLimitMs, null, { signal: late.signal, ref: false }),
-      ]);
-      late.abort();
-      if (result?.StatusCode === 0) return null;
-      return result === null ? 'a container over it does not end' : 'a container cannot write to it';
+      const code = await runOnce(trial, workspace.mount, ['/bin/sh', '-c', script(token)]);
+      if (code === 0) return null;
+      return code === null ? 'a container over it does not end' : 'a container cannot write to it';
     } catch (thrown) {
       const status = engineStatus(thrown);
       // 400 and 500 are what the engine says of a mount that it cannot have.
       if (status === 400 || status === 500) return engineProblem(thrown);
       throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
-    } finally {
-      await removeContainer(docker, name);
     }
   });
 }

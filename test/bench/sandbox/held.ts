@@ -8,7 +8,7 @@ const containers = 200;
 /** Looked at one by one. */
 const sampled = 20;
 /** Bytes that a container and what keeps it may take at most, else they are not begun with. */
-const mayTake = 110 * 1024 * 1024;
+const mayTake = 80 * 1024 * 1024;
 
 /** Many sandboxes at once, each with its workspace, each shown to answer; and the memory they take. */
 export async function measureHeld(stage: Stage) {

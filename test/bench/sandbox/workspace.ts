@@ -18,7 +18,9 @@ const content = `${contentOf(12_345)}export const changed = true;\n`;
 /** A workspace over a large repository, beside `git worktree add` of the same. */
 export async function measureWorkspaces(stage: Stage) {
   const repository = await stage.snapshotOf(files);
-  const open = openers(stage);
+  const real = createStageWorkspaces(stage);
+  stage.say(`workspaces are made by ${await real.mode(stage.signal)}`);
+  const open = openers(stage, real);
   const measured: WorkspaceRound[] = [];
   for (let round = 0; round < rounds; round += 1) {
     stage.signal.throwIfAborted();
@@ -35,8 +37,7 @@ export async function measureWorkspaces(stage: Stage) {
 }
 
 /** Opens containers with real workspaces and without, times what they do, and closes them. */
-function openers(stage: Stage) {
-  const real = createStageWorkspaces(stage);
+function openers(stage: Stage, real: Workspaces) {
   const spent = { createMs: 0, harvestMs: 0, removeMs: 0 };
   const watched: Workspaces = {
     ...real,

@@ -63,7 +63,11 @@ describe('a tree that passes', () => {
           tail: expect.stringContaining('adds'),
         },
       ],
+      peakMib: expect.any(Number),
     });
+    // The next sandbox for this repository is made of what this one needed.
+    const { repository } = setting.context();
+    expect(await setting.verifications.peaks(repository.id)).toContain(report.peakMib);
   });
 
   it('needs no container where there is nothing to run', async () => {
@@ -154,7 +158,7 @@ describe('a tree that fails', () => {
 });
 
 /** The container ends with it. */
-const killToolServer = "kill -9 $(grep -l 'tool-server[.]ts' /proc/[0-9]*/cmdline | cut -d/ -f3)";
+const killToolServer = "kill -9 $(grep -l 'tool-server[.][jt]s' /proc/[0-9]*/cmdline | cut -d/ -f3)";
 
 describe('a patch that would have its checks pass', () => {
   it('does not by ending the process before the tests run: they are missed', async () => {

@@ -1,5 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { harvestLimits, harvestUpper } from '../../../src/sandbox/harvest.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { TreeFile } from '../mirror/build-repository.ts';
 import {
@@ -12,7 +15,7 @@ import {
 import { createPatchSetting, never, type PatchSetting } from './patch-setting.ts';
 
 /** Each takes some 0.1 s; more are worth it when any of this is changed. */
-const runs = Number(process.env['PATCHFLEET_OVERLAY_RUNS'] ?? 60);
+const runs = Number(process.env['PATCHFLEET_OVERLAY_RUNS'] ?? 40);
 
 let patches: PatchSetting;
 let setting: OverlaySetting;
@@ -176,6 +179,31 @@ describe.runIf(mayMount)('an overlay', () => {
       { kind: 'file', path: 'd/beside', executable: false, bytes: 7, content: 'beside\n' },
     ]);
     expect(copy).toEqual(overlay);
+  });
+
+  it('is bounded in what was made, not in what was touched', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `d/${index}`);
+    const many = await setting.layer(Object.fromEntries(names.map((name) => [name, 'x\n'])));
+    const workspace = await setting.overlay({ snapshot: many });
+    const upper = join(setting.root, workspace.id, 'upper');
+    const read = () => harvestUpper({ upper, snapshot: many }, never, { ...harvestLimits, entries: 20 });
+    try {
+      await setting.act(
+        workspace,
+        names.map((path) => ({ do: 'append', path, content: '' })),
+      );
+      expect(readdirSync(join(upper, 'd')).length).toBe(30);
+      expect(await read()).toEqual([]);
+      await setting.act(workspace, [{ do: 'mkdir', path: 'new' }]);
+      await setting.act(
+        workspace,
+        names.map((_, index) => ({ do: 'mkdir', path: `new/${index}` })),
+      );
+      const reason = 'more than 20 files and directories were made';
+      expect(await read()).toEqual([{ kind: 'refused', path: '.', rule: 'size', reason }]);
+    } finally {
+      await workspace.remove();
+    }
   });
 
   it('goes to a layer of its own, whose directories hide nothing of a snapshot', async () => {

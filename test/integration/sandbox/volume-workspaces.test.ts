@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { chownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -96,6 +96,28 @@ it.runIf(process.getuid?.() === 0)(
       expect([volumes(odd.instance), readdirSync(odd.root)]).toEqual(['', []]);
     } finally {
       await odd.end();
+    }
+  },
+  60_000,
+);
+
+const socket = '/var/run/docker.sock';
+const groupOfEngine = statSync(socket, { throwIfNoEntry: false })?.gid ?? 0;
+
+it.runIf(process.getuid?.() === 0 && groupOfEngine !== 0)(
+  'is what there is for a worker that is not root, which leaves nothing of root’s',
+  async () => {
+    const plain = createWorkspacesSetting();
+    try {
+      chownSync(plain.home, 12_345, groupOfEngine);
+      const script = fileURLToPath(new URL('./workspace-mode.ts', import.meta.url));
+      const mode = execFileSync(process.execPath, [script, plain.root, plain.instance, 'auto'], {
+        ...{ encoding: 'utf8', uid: 12_345, gid: groupOfEngine },
+      });
+      expect(mode.trim()).toBe('volume');
+      expect([volumes(plain.instance), readdirSync(plain.root)]).toEqual(['', []]);
+    } finally {
+      await plain.end();
     }
   },
   60_000,

@@ -152,6 +152,23 @@ describe('the command agent', () => {
     await expect(work).rejects.toMatchObject({ code, detail: expect.stringMatching(detail) });
   });
 
+  it('wants more memory where it ran out of it, unless it succeeded all the same', async () => {
+    const whole = sandbox;
+    sandbox = {
+      ...whole,
+      run: async (argv, options) => ({ ...(await whole.run(argv, options)), outOfMemory: true }),
+    };
+    try {
+      await expect(review({ command: script('exit 7') }).work).rejects.toMatchObject({
+        code: 'memory_exhausted',
+        detail: '"sh" ended with code 7',
+      });
+      expect(await review({ command: script('exit 0') }).work).toMatchObject({ findings: [] });
+    } finally {
+      sandbox = whole;
+    }
+  });
+
   it('stops when the attempt is aborted', async () => {
     const controller = new AbortController();
     const { work, assignment } = review({ command: ['sleep', '30'] }, { signal: controller.signal });

@@ -97,6 +97,36 @@ describe('the tools of the model agent', () => {
     expect(text.length).toBeLessThan(17_000);
   });
 
+  it('say that memory ran out, and what to do about it', async () => {
+    const small: Sandbox = {
+      ...sandbox,
+      run: async (argv, options) => ({
+        ...(await sandbox.run(argv, options)),
+        ...{ outOfMemory: true, peakMemoryBytes: 256 * 1024 * 1024 },
+      }),
+    };
+    const call: Call = { name: 'run_command', arguments: { argv: ['sh', '-c', 'kill -9 $$'] } };
+    expect(await run(call, { sandbox: small })).toBe(
+      'ended by SIGKILL\n[out of memory: the sandbox used up its memory of 256 MiB and the kernel killed a process. Run less at once: one test file instead of all, fewer workers, a smaller heap.]',
+    );
+  });
+
+  it('run nothing that cannot work here, but where the sandbox may reach outside', async () => {
+    const call: Call = { name: 'run_command', arguments: { argv: ['curl', 'http://patchfleet.invalid/'] } };
+    const asked: string[] = [];
+    const watched: Sandbox = {
+      ...sandbox,
+      run: (argv, options) => {
+        asked.push(argv.join(' '));
+        return sandbox.run(['true'], options);
+      },
+    };
+    expect(await run(call, { sandbox: watched })).toMatch(/^error: not run: there is no network/);
+    expect(asked).toEqual([]);
+    expect(await run(call, { sandbox: { ...watched, online: true } })).toBe('exit code 0');
+    expect(asked).toEqual(['curl http://patchfleet.invalid/']);
+  });
+
   it('do not hide from the worker that the sandbox is gone', async () => {
     const gone = new PatchfleetError('sandbox_died', 'out of memory');
     const dead = { ...sandbox, read: () => Promise.reject(gone) };

@@ -29,12 +29,13 @@ describe('a new attempt', () => {
       'github_unavailable',
       'idle_limit',
       'internal',
+      'memory_exhausted',
       'model_timeout',
       'model_unavailable',
       'sandbox_died',
       'sandbox_unavailable',
     ]);
-    expect(failureCodes.filter(turnsStand)).toHaveLength(8);
+    expect(failureCodes.filter(turnsStand)).toHaveLength(9);
   });
 
   it.each([
