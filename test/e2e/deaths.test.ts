@@ -19,7 +19,8 @@ print("takes memory", flush=True)
 while True:
     held.append(b"x" * 10_000_000)
 `;
-const fill = `echo "takes disk"; head -c 150000000 /dev/zero > full; sleep 60`;
+/** No file may be as large as all may be together. */
+const fill = `echo "takes disk"; for i in 1 2 3; do head -c 50000000 /dev/zero > full$i; done; sleep 60`;
 
 /** What each agent runs, over a file of its own. */
 const commands: Readonly<Record<string, readonly string[]>> = {
