@@ -58,9 +58,13 @@ export async function inSandbox<T>(
 ): Promise<T> {
   const { task, subtask, claim } = work;
   const wanted = kindRequestOf(task, source, 'agent', subtask.memoryMib);
-  // The setup of many attempts may be done by this one, or waited for; it has limits of its own.
-  tools.extend(setupMs(wanted.config));
+  // The setup of many attempts may be done by this one, or waited for: it has limits of its own.
+  const limitMs = setupMs(wanted.config);
+  const began = performance.now();
+  tools.extend(limitMs);
   const kind = await waiting(tools, ports.kinds.of(wanted, tools.signal));
+  // What it left of them is not the agent's.
+  tools.extend(Math.min(0, performance.now() - began - limitMs));
   const { wallMs } = subtask.matrix.limits;
   const request = { ...kind, taskId: task.id, attemptId: claim.attemptId, wallMs };
   const sandbox = await waiting(tools, ports.sandboxes.acquire(request, tools.signal));

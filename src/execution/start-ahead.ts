@@ -29,15 +29,26 @@ export interface StartAheadDependencies {
   readonly log: Logger;
 }
 
+/** A task that this worker plans or runs. */
 interface Ahead {
   readonly task: Task;
-  kind: Promise<SandboxKind> | null;
+  /** Null: not asked for yet, or it failed. */
+  group: Promise<Group> | null;
+  /** How often it is being planned. */
+  planning: number;
+  told: boolean;
+}
+
+/** Tasks whose sandboxes are of one kind, e.g. several fixes of one commit: what they want adds up. */
+interface Group {
+  readonly kind: SandboxKind;
+  readonly tasks: Map<string, Ahead>;
+  /** Of tasks that are being planned. */
+  readonly guesses: Map<string, number>;
   /** Memory of what was said to be wanted. */
   readonly said: Set<number | null>;
-  planning: number;
   counting: boolean;
   again: boolean;
-  told: boolean;
 }
 
 /** Tasks that are remembered at once: those whose end another worker saw are dropped by this. */
@@ -45,20 +56,26 @@ const mostTasks = 200;
 
 export function createStartAhead(deps: StartAheadDependencies): StartAhead {
   const { sandboxes, log } = deps;
+  const { attempts } = deps.store;
   const stopping = new AbortController();
   const { signal } = stopping;
   const tasks = new Map<string, Ahead>();
+  const groups = new Map<string, Group>();
   const running = new Set<Promise<void>>();
 
   function aheadOf(task: Task): Ahead {
     const known = tasks.get(task.id);
     if (known !== undefined) return known;
-    const ahead = { task, kind: null, said: new Set<null>(), planning: 0, counting: false, again: false };
-    const made: Ahead = { ...ahead, told: false };
-    tasks.set(task.id, made);
+    const ahead: Ahead = { task, group: null, planning: 0, told: false };
+    tasks.set(task.id, ahead);
     const [oldest] = tasks.keys();
-    if (tasks.size > mostTasks && oldest !== undefined) tasks.delete(oldest);
-    return made;
+    if (tasks.size > mostTasks && oldest !== undefined) forget(oldest);
+    return ahead;
+  }
+
+  function forget(taskId: string): void {
+    tasks.delete(taskId);
+    for (const group of groups.values()) group.tasks.delete(taskId);
   }
 
   /** Does it beside everything else. */
@@ -73,34 +90,62 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
     running.add(job);
   }
 
-  /** Made once for all that is said of the task; a failure is not remembered. */
-  function kindOf(ahead: Ahead): Promise<SandboxKind> {
-    ahead.kind ??= deps.kindOf(ahead.task, signal).catch((error: unknown) => {
-      ahead.kind = null;
+  /** Its kind is made once for all that is said of the task; a failure is not remembered. */
+  async function groupOf(ahead: Ahead): Promise<Group> {
+    ahead.group ??= join(ahead).catch((error: unknown) => {
+      ahead.group = null;
       throw error;
     });
-    return ahead.kind;
+    return await ahead.group;
   }
 
-  async function say(
-    ahead: Ahead,
-    wanted: ReadonlyMap<number | null, number>,
-    still: () => boolean,
-  ): Promise<void> {
-    const kind = await kindOf(ahead);
-    if (signal.aborted || !still()) return;
-    for (const memoryMib of new Set([...ahead.said, ...wanted.keys()])) {
+  async function join(ahead: Ahead): Promise<Group> {
+    const kind = await deps.kindOf(ahead.task, signal);
+    const key = JSON.stringify(kind);
+    const fresh = { kind, counting: false, again: false };
+    const group: Group = groups.get(key) ?? {
+      ...{ ...fresh, tasks: new Map(), guesses: new Map(), said: new Set() },
+    };
+    groups.set(key, group);
+    group.tasks.set(ahead.task.id, ahead);
+    return group;
+  }
+
+  function say({ kind, said }: Group, wanted: ReadonlyMap<number | null, number>): void {
+    for (const memoryMib of new Set([...said, ...wanted.keys()])) {
       const count = Math.min(wanted.get(memoryMib) ?? 0, deps.capacity);
       sandboxes.prewarm(memoryMib === null ? kind : { ...kind, memoryMib }, count);
-      ahead.said.add(memoryMib);
+      said.add(memoryMib);
     }
   }
 
-  async function count(ahead: Ahead): Promise<void> {
-    const rows = await deps.store.attempts.comingUp(ahead.task.id, deps.worker);
-    const wanted = new Map(rows.map((row) => [row.memoryMib, row.count]));
-    if (rows.length > 0 || ahead.kind !== null) await say(ahead, wanted, () => ahead.planning === 0);
-    if (rows.length === 0 && ahead.planning === 0 && !ahead.again) tasks.delete(ahead.task.id);
+  /** Counts what all tasks of the group want, once more if anything changed meanwhile. */
+  async function count(group: Group): Promise<void> {
+    group.again = true;
+    if (group.counting) return;
+    group.counting = true;
+    try {
+      while (group.again && !signal.aborted) {
+        group.again = false;
+        const asked = [...group.tasks.values()];
+        const rows = await attempts.comingUp(
+          asked.map(({ task }) => task.id),
+          deps.worker,
+        );
+        if (signal.aborted) return;
+        const wanted = new Map<number | null, number>();
+        const add = (memory: number | null, more: number) =>
+          wanted.set(memory, (wanted.get(memory) ?? 0) + more);
+        for (const row of rows) add(row.memoryMib, row.count);
+        for (const guess of group.guesses.values()) add(null, guess);
+        say(group, wanted);
+        const open = new Set(rows.map(({ taskId }) => taskId));
+        for (const { task, planning } of asked) if (planning === 0 && !open.has(task.id)) forget(task.id);
+      }
+    } finally {
+      group.counting = false;
+    }
+    if (group.tasks.size === 0) groups.delete(JSON.stringify(group.kind));
   }
 
   return {
@@ -110,36 +155,35 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
       const ahead = aheadOf(task);
       ahead.planning += 1;
       let made = true;
-      const guess = () => {
-        // A triage is one row.
-        const most = task.kind === 'triage' ? 1 : deps.capacity;
-        const count = Math.max(0, Math.min(most, deps.room()));
-        start(ahead, () => say(ahead, new Map([[null, count]]), () => made));
-      };
+      // A triage is one row.
+      const most = task.kind === 'triage' ? 1 : deps.capacity;
+      const guess = () =>
+        start(ahead, async () => {
+          const group = await groupOf(ahead);
+          if (!made) return;
+          group.guesses.set(task.id, Math.max(0, Math.min(most, deps.room())));
+          await count(group);
+        });
       guess();
       const renewal = setInterval(guess, deps.renewMs).unref();
       return () => {
         if (made) ahead.planning -= 1;
         made = false;
         clearInterval(renewal);
+        for (const group of groups.values()) group.guesses.delete(task.id);
       };
     },
 
     changed(task) {
       if (signal.aborted || task.planOnly) return;
       const ahead = aheadOf(task);
-      ahead.again = true;
-      if (ahead.counting) return;
-      ahead.counting = true;
       start(ahead, async () => {
-        try {
-          while (ahead.again && !signal.aborted) {
-            ahead.again = false;
-            await count(ahead);
-          }
-        } finally {
-          ahead.counting = false;
+        // Nothing is made for what is over.
+        if (ahead.group === null && (await attempts.comingUp([task.id], deps.worker)).length === 0) {
+          if (ahead.group === null && ahead.planning === 0) forget(task.id);
+          return;
         }
+        await count(await groupOf(ahead));
       });
     },
 

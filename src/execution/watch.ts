@@ -7,7 +7,7 @@ import { PatchfleetError } from '../domain/failure.ts';
 export interface Watch {
   readonly signal: AbortSignal;
   alive(): void;
-  /** The wall-clock limit moves out by as much: what begins now has limits of its own. */
+  /** The wall-clock limit moves out by as much: what begins now has limits of its own. Less than 0: moves back. */
   extend(ms: number): void;
   stop(): void;
 }

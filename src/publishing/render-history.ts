@@ -37,6 +37,7 @@ function eventsOf(row: Subtask, view: HistoryView): string[] {
   return [
     ...splitEvent(row, view.subtasks, attempts),
     ...rerunEvents(row),
+    ...enlarged(row, attempts),
     ...triedAgain(row, attempts),
     ...deaths(attempts),
     ...takenOver(row, view, attempts),
@@ -79,12 +80,21 @@ function firstOf(feedback: string): string {
 function triedAgain(row: Subtask, attempts: readonly Attempt[]): string[] {
   const before = row.status === 'failed' ? attempts.slice(0, -1) : attempts;
   const passed = before.flatMap(({ status, failure }) =>
-    status === 'failed' && failure !== null && failureKinds[failure.code].class === 'transient'
+    status === 'failed' &&
+    failure !== null &&
+    failure.code !== 'memory_exhausted' &&
+    failureKinds[failure.code].class === 'transient'
       ? [failure.code]
       : [],
   );
   const codes = [...new Set(passed)].map((code) => `\`${code}\``);
   return passed.length === 0 ? [] : [`tried again ${times(passed.length)} (${codes.join(', ')})`];
+}
+
+function enlarged({ memoryMib }: Subtask, attempts: readonly Attempt[]): string[] {
+  const ranOut = attempts.filter(({ failure }) => failure?.code === 'memory_exhausted').length;
+  const more = memoryMib === null ? '' : `, and has been given ${memoryMib} MiB`;
+  return ranOut === 0 ? [] : [`ran out of memory ${times(ranOut)}${more}`];
 }
 
 function deaths(attempts: readonly Attempt[]): string[] {

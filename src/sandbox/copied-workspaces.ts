@@ -30,8 +30,11 @@ export function createCopiedWorkspaces({ root, worker, user }: MakerPlace): Work
         return {
           id,
           mount: { kind: 'bind', dir },
-          async use(abort) {
-            const { bytes, entries } = await diskUse(dir, abort);
+          async use(abort, enough) {
+            const { bytes, entries } = await diskUse(dir, abort, {
+              bytes: atFirst.bytes + enough.bytes,
+              entries: atFirst.entries + enough.entries,
+            });
             return {
               bytes: Math.max(0, bytes - atFirst.bytes),
               entries: Math.max(0, entries - atFirst.entries),

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { lstat, opendir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { lstat } from 'node:fs/promises';
+import { below, type Named, openNames } from './harvest-directory.ts';
 import { hostCommand } from './host-command.ts';
 
 /** What was written below a directory. */
@@ -16,8 +16,8 @@ const fewEntries = 200;
 const blockBytes = 512;
 
 /**
- * What is below a directory, itself left out, while an agent may be writing there: an estimate. Counts on to no more
- * than `enough`. As another user than root it does not see into directories that it may not read.
+ * What is below a directory, itself left out, while an agent may be writing there: an estimate. Stops counting
+ * soon after `enough`. As another user than root it does not see into directories that it may not read.
  */
 export async function diskUse(
   directory: string,
@@ -30,32 +30,42 @@ export async function diskUse(
 async function fewUse(directory: string, signal: AbortSignal): Promise<DiskUse | null> {
   const use = { bytes: 0, entries: 0 };
   const seen = new Set<number>();
-  const open = [directory];
+  const open: Buffer[] = [Buffer.from(directory)];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     signal.throwIfAborted();
-    try {
-      for await (const entry of await opendir(path)) {
-        use.entries += 1;
-        if (use.entries > fewEntries) return null;
-        const place = join(path, entry.name);
-        if (entry.isDirectory()) open.push(place);
-        const { ino, nlink, blocks } = await lstat(place);
-        if (!entry.isDirectory() && nlink > 1 && seen.has(ino)) continue;
-        seen.add(ino);
-        use.bytes += blocks * blockBytes;
+    const names: Named[] = [];
+    await unlessOfTheMoment(async (parent: Buffer) => {
+      for await (const named of await openNames(parent)) {
+        names.push(named);
+        if (use.entries + names.length > fewEntries) return;
       }
-    } catch (thrown) {
-      if (isOfTheMoment(thrown)) continue;
-      throw thrown;
+    }, path);
+    use.entries += names.length;
+    if (use.entries > fewEntries) return null;
+    for (const named of names) {
+      const place = below(path, named.name);
+      if (named.isDirectory()) open.push(place);
+      const stats = await unlessOfTheMoment((one: Buffer) => lstat(one), place);
+      if (stats === null) continue;
+      if (!named.isDirectory() && stats.nlink > 1) {
+        if (seen.has(stats.ino)) continue;
+        seen.add(stats.ino);
+      }
+      use.bytes += stats.blocks * blockBytes;
     }
   }
   return use;
 }
 
-/** What an agent that works meanwhile, or has locked a directory, may cause; names that are no text among them. */
-function isOfTheMoment(thrown: unknown): boolean {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'ENAMETOOLONG';
+/** Null for what an agent that works meanwhile, or has locked a directory, may cause. */
+async function unlessOfTheMoment<T>(look: (place: Buffer) => Promise<T>, place: Buffer): Promise<T | null> {
+  try {
+    return await look(place);
+  } catch (thrown) {
+    const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG'].includes(code)) return null;
+    throw thrown;
+  }
 }
 
 /** By `find`, which walks by directory handles and is some twenty times as fast as asking from here. */

@@ -9,7 +9,7 @@ import type { SandboxLog } from './sandbox-log.ts';
 /** What is watched: a workspace that an agent writes to. */
 export interface Watched {
   readonly id: string;
-  use(signal: AbortSignal): Promise<DiskUse>;
+  use(signal: AbortSignal, enough: DiskUse): Promise<DiskUse>;
 }
 
 export interface DiskWatch {
@@ -22,8 +22,8 @@ export interface DiskWatch {
 
 interface Entry {
   use: DiskUse;
-  /** Looks at what it has written now. */
-  look(): Promise<void>;
+  /** Looks now. */
+  refresh(): Promise<void>;
   end(detail: string): void;
 }
 
@@ -52,8 +52,7 @@ export function createDiskWatch(
   /** What nobody can see (a file that was unlinked and is still open) fills the disk as well: one at a time goes. */
   async function guard(): Promise<void> {
     if (ending.size > 0 || !runsFull(await room())) return;
-    // The one that looks first is not the one that wrote: of the others only an earlier state is known.
-    await Promise.allSettled([...watched].map((entry) => entry.look()));
+    await Promise.all([...watched].map((entry) => entry.refresh().catch(() => {})));
     const [largest] = [...watched].sort((a, b) => b.use.bytes - a.use.bytes);
     if (largest === undefined || ending.size > 0) return;
     ending.add(largest);
@@ -66,8 +65,8 @@ export function createDiskWatch(
       let timer: NodeJS.Timeout | null = null;
       const entry: Entry = {
         use: { bytes: 0, entries: 0 },
-        async look() {
-          entry.use = await workspace.use(stop.signal);
+        async refresh() {
+          entry.use = await workspace.use(stop.signal, limits);
         },
         end(detail) {
           if (stop.signal.aborted) return;
@@ -79,7 +78,7 @@ export function createDiskWatch(
       };
       const look = async () => {
         try {
-          await entry.look();
+          await entry.refresh();
           const reached = boundReached(entry.use, limits);
           if (reached !== null) return entry.end(reached);
           await guard();

@@ -75,16 +75,18 @@ export async function readDirectory(root: Buffer, path: Buffer, limit?: number):
   return seen.filter((one) => one !== undefined);
 }
 
+/** Names in a directory as bytes, one after the other, whatever they are. */
+export async function openNames(place: Buffer): Promise<AsyncIterable<Named>> {
+  const options = { encoding: 'buffer' as 'utf8', bufferSize: 512 };
+  // Node's types know no names as bytes here; with this encoding it gives them.
+  const directory: unknown = await opendir(place as unknown as string, options);
+  return directory as AsyncIterable<Named>;
+}
+
 /** A directory of our own without the right to read it is given that right: its mode is in no patch. */
 async function openDirectory(place: Buffer): Promise<AsyncIterable<Named>> {
-  const open = async () => {
-    const options = { encoding: 'buffer' as 'utf8', bufferSize: 512 };
-    // Node's types know no names as bytes here; with this encoding it gives them.
-    const directory: unknown = await opendir(place as unknown as string, options);
-    return directory as AsyncIterable<Named>;
-  };
   const readable = process.getuid?.() === 0 || (await lstat(place, { bigint: true })).mode & 0o500n;
-  if (readable === true || readable === 0o500n) return await open();
+  if (readable === true || readable === 0o500n) return await openNames(place);
   await chmod(place, constants.S_IRWXU);
-  return await open();
+  return await openNames(place);
 }

@@ -97,7 +97,7 @@ async function make(
     return {
       id,
       mount,
-      use: (abort) => diskUse(upper, abort),
+      use: (abort, enough) => diskUse(upper, abort, enough),
       harvest: (abort) => harvestUpper({ upper, snapshot, prepared }, abort),
       async keep(to) {
         await detach();

@@ -11,7 +11,8 @@ export const lastingCodes: ReadonlySet<FailureCode> = new Set(['setup_failed', '
 
 /**
  * Runs the commands of a setup one after the other. Fails with `setup_failed` at the first that does not succeed: its
- * words, how it ended and the end of its output; or as the sandbox does.
+ * words, how it ended and the end of its output; with `memory_exhausted` where that was for want of memory, which a later
+ * attempt may have; or as the sandbox does.
  */
 export async function runSetup(
   sandbox: Sandbox,
@@ -27,6 +28,7 @@ export async function runSetup(
     if (result.isCanceled) throw new PatchfleetError('sandbox_died', 'the setup was stopped from outside');
     const ended = howItEnded(result, setup.seconds);
     if (ended === null) continue;
+    if (result.outOfMemory) throw new PatchfleetError('memory_exhausted', `\`${argv.join(' ')}\` ${ended}`);
     const which = setup.commands.length === 1 ? '' : ` (command ${at + 1} of ${setup.commands.length})`;
     const network = hasNetwork ? '' : ' It had no network: `setup.network.allow` names nothing it may reach.';
     const tail = tailOf(result);

@@ -100,10 +100,11 @@ export function sandboxCalls(
     close() {
       closing ??= (async () => {
         clearTimeout(wall);
-        stopWatching();
         client.end(new PatchfleetError('sandbox_died', 'the sandbox was closed'));
         container.detach();
         await ends.discard();
+        // Not before what it wrote is gone: another may be waiting for the room.
+        stopWatching();
       })();
       return closing;
     },

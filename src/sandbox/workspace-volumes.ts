@@ -7,6 +7,7 @@ import { workerOf, workspaceId } from './workspaces.ts';
 /** Volumes that the engine made for workspaces. */
 
 const prefix = 'patchfleet-';
+const ourName = /^patchfleet-[0-9a-f]{16}$/;
 
 /** Removes the volume of a workspace; there may be none. Never one without our labels. */
 export type VolumeRemover = (workspace: string) => Promise<void>;
@@ -37,8 +38,7 @@ export async function workspacesWithVolume(
     const { Volumes: volumes } = await docker.listVolumes({ filters: JSON.stringify(filters) });
     return (volumes ?? []).flatMap(({ Name: name, Labels: found }) => {
       const worker = found?.[labels.worker];
-      if (worker === undefined || found?.[labels.instance] !== instance || !name.startsWith(prefix))
-        return [];
+      if (worker === undefined || found?.[labels.instance] !== instance || !ourName.test(name)) return [];
       return [{ id: workspaceId(worker, name.slice(prefix.length)), worker }];
     });
   } catch (thrown) {

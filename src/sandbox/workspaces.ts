@@ -20,8 +20,8 @@ export type WorkspaceMount =
 export interface Workspace {
   readonly id: string;
   readonly mount: WorkspaceMount;
-  /** What was written to it so far. */
-  use(signal: AbortSignal): Promise<DiskUse>;
+  /** What was written to it so far; more than `enough` need not be counted. */
+  use(signal: AbortSignal, enough: DiskUse): Promise<DiskUse>;
   /** What is not as the snapshot has it; see harvest.ts. Only after its container has ended. */
   harvest(signal: AbortSignal): Promise<HarvestEntry[]>;
   /**

@@ -22,7 +22,7 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
       return await load(db, marked);
     },
 
-    comingUp: (taskId, worker) => comingUp(db, limits.leaseMs, taskId, worker),
+    comingUp: (taskIds, worker) => comingUp(db, limits.leaseMs, taskIds, worker),
 
     heartbeat: async (claim) => {
       const rows = await db

@@ -186,11 +186,14 @@ export interface Attempts {
     room: Room & { readonly most: number },
   ): Promise<NonNullable<Awaited<ReturnType<Attempts['claim']>>>[]>;
   /**
-   * Sandboxes that agents of that task will want next of this worker, over the head of the task: for what it has claimed
-   * and not yet begun, and for its share, among the workers that live, of what may start. By memory (MiB; null: the
-   * default). Rows that build on others are left out.
+   * Sandboxes that agents of those tasks will want next of this worker, over the heads of the tasks: for what it has
+   * claimed and not yet begun, and for its share, among the workers that live, of what may start. By task and memory
+   * (MiB; null: the default), zeros left out. Rows that build on others do not count.
    */
-  comingUp(taskId: string, worker: string): Promise<{ memoryMib: number | null; count: number }[]>;
+  comingUp(
+    taskIds: readonly string[],
+    worker: string,
+  ): Promise<{ taskId: string; memoryMib: number | null; count: number }[]>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;
   /** The agent starts in this container. False as with {@link heartbeat}. */

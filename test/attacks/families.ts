@@ -4,6 +4,7 @@ import { extraction } from './families/extraction.ts';
 import { hostFiles } from './families/host-files.ts';
 import { kernel } from './families/kernel.ts';
 import { network } from './families/network.ts';
+import { proxy } from './families/proxy.ts';
 import { scope } from './families/scope.ts';
 import { toolServer } from './families/tool-server.ts';
 
@@ -13,6 +14,7 @@ export const families: readonly Family[] = [
   hostFiles,
   exhaustion,
   network,
+  proxy,
   extraction,
   toolServer,
   scope,

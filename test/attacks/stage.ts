@@ -1,8 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NetworkRule } from '../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../src/sandbox/docker-sandboxes.ts';
+import type { EgressOptions } from '../../src/sandbox/egress.ts';
 import type { Sandbox, Sandboxes } from '../../src/sandbox/port.ts';
 import { createPatchSetting, never, type PatchSetting } from '../integration/patches/patch-setting.ts';
 import { fingerprint, hostProblem } from './host.ts';
@@ -45,12 +47,26 @@ export interface Stage {
   target(): Promise<Sandbox>;
   /** A sandbox for one attack alone. */
   fresh(wallMs?: number): Promise<Sandbox>;
+  /** A sandbox that may reach what the rules name, by names and records of the attack's own; one for all of a stage. */
+  withNetwork(rules: readonly NetworkRule[], world: World): Promise<Sandbox>;
+  /** Where the worker keeps the sockets of sandboxes that may reach something. */
+  readonly egressDir: string;
+  /** To be called, once, when the stage ends. */
+  onEnd(tidy: () => void): void;
   /** What host, neighbour and canaries suffered so far; null: nothing. */
   damage(): Promise<string | null>;
   /** Whether the neighbour answers, right now, with what it has. Null: it does. */
   askNeighbour(): Promise<string | null>;
   end(): Promise<void>;
 }
+
+/** Who resolves names, and who keeps the record. */
+export type World = Required<Pick<EgressOptions, 'audit' | 'resolve'>>;
+
+const nowhere: World = {
+  audit: async () => {},
+  resolve: async () => [],
+};
 
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const setting = await createPatchSetting();
@@ -70,6 +86,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const [commit = ''] = setting.commits(baseFiles);
   const snapshot = await setting.snapshot(commit);
   const { image = process.env['PATCHFLEET_TEST_IMAGE'] } = options;
+  let world = nowhere;
   const sandboxes = createSandboxes({
     dockerHost: options.dockerHost ?? process.env['DOCKER_HOST'],
     config: sandboxConfigSchema.parse({
@@ -81,16 +98,23 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     instance: `attacks-${randomBytes(6).toString('hex')}`,
     worker: 'attacked',
     workspacesDir: join(setting.home, 'workspaces'),
+    egress: {
+      audit: (record) => world.audit(record),
+      resolve: (host, signal) => world.resolve(host, signal),
+    },
   });
 
   const opened: Sandbox[] = [];
-  const fresh = async (wallMs = sandboxMs) => {
-    const request = { taskId: 'task', attemptId: randomUUID(), snapshot, wallMs };
+  const tidies = new Set<() => void>();
+  const open = async (wallMs: number, network: readonly NetworkRule[]) => {
+    const request = { taskId: 'task', attemptId: randomUUID(), snapshot, wallMs, network };
     const sandbox = await sandboxes.acquire(request, never);
     opened.push(sandbox);
     return sandbox;
   };
+  const fresh = (wallMs = sandboxMs) => open(wallMs, []);
   const closeAll = async () => {
+    for (const tidy of tidies) tidy();
     await Promise.all(opened.map((sandbox) => sandbox.close()));
     await sandboxes.close();
     delete process.env['PATCHFLEET_ATTACK_CANARY'];
@@ -102,6 +126,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
     await neighbour.write('private.txt', `neighbour ${secret}`, { signal: never });
     const before = { guarded: fingerprint(guarded), snapshot: fingerprint(snapshot) };
     let attacker: Sandbox | null = null;
+    let reaching: Sandbox | null = null;
 
     const askNeighbour = async () => {
       const signal = AbortSignal.timeout(neighbourMs);
@@ -129,6 +154,15 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         return attacker;
       },
       fresh,
+      egressDir: join(setting.home, 'egress'),
+      async withNetwork(rules, given) {
+        world = given;
+        if (reaching !== null && (await isAlive(reaching))) return reaching;
+        await reaching?.close();
+        reaching = await open(sandboxMs, rules);
+        return reaching;
+      },
+      onEnd: (tidy) => void tidies.add(tidy),
       askNeighbour,
       async damage() {
         const marks = readdirSync(fired);

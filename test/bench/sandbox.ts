@@ -1,6 +1,7 @@
 import { type Bench, isAsked, renderTable } from './result.ts';
 import { measureExtraction } from './sandbox/extraction.ts';
 import { measureHeld } from './sandbox/held.ts';
+import { measureSetup } from './sandbox/setup.ts';
 import { openStage, type Stage } from './sandbox/stage.ts';
 import { measureTools } from './sandbox/tools.ts';
 import { measureWarm } from './sandbox/warm.ts';
@@ -12,6 +13,7 @@ const parts: Readonly<Record<string, (stage: Stage) => Promise<object>>> = {
   tools: measureTools,
   workspace: measureWorkspaces,
   extraction: measureExtraction,
+  setup: measureSetup,
   held: measureHeld,
 };
 

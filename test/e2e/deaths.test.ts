@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { assertStrict } from '../support/app/assert-strict.ts';
@@ -29,15 +29,14 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   wall: ['sh', '-c', 'echo "never ends"; while :; do :; done', 'sh', '{files}'],
   well: ['sh', '-c', 'for file in "$@"; do echo "$file:1: warning: seen"; done', 'sh', '{files}'],
 };
-const names = Object.keys(commands);
 
 let world: World;
 beforeAll(async () => {
   world = await startWorld({
     files: { ...smallRepository, 'tools/hold.py': hold, 'tools/fill.sh': fill },
     operator: {
-      limits: { parallel: 5, retries: 0, attempt_seconds: 20, idle_seconds: 8 },
-      sandbox: { memory_mib: 128, memory_ceiling_mib: 256, workspace_mib: 64 },
+      limits: { parallel: 4, retries: 0, attempt_seconds: 300, idle_seconds: 8 },
+      sandbox: { memory_mib: 256, memory_ceiling_mib: 512, workspace_mib: 64 },
       agents: Object.entries(commands).map(([name, command]) => ({
         ...{ name, kind: 'command', command, format: 'lines', files: [`${name}/**`] },
       })),
@@ -47,53 +46,78 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-it('each end in their own code, with what they said kept and nothing left over, and a neighbour is well', async () => {
-  const { github, repository } = world;
-  const files = Object.fromEntries(names.map((name) => [`${name}/a.txt`, 'one\n']));
-  const { headSha } = await github.openPullRequest(repository, { branch: 'change', files });
-  const run = await untilDone(world, headSha);
+/** The review of a change with a file for each of these agents; its attempts, with the bytes of their logs. */
+async function review(agents: readonly string[]) {
+  const files = Object.fromEntries(agents.map((name) => [`${name}/a.txt`, 'one\n']));
+  const pull = { branch: agents.join('-'), files };
+  const { headSha } = await world.github.openPullRequest(world.repository, pull);
+  const run = await untilDone(world, headSha, { limitMs: 120_000 });
   await untilIdle(world);
-
   const attempts = await queryRows<{
     agent: string;
-    status: string;
-    code: string;
+    code: string | null;
     detail: string;
-    log: number;
+    log: number | null;
   }>(
     world.databaseDir,
-    `select s.agent, a.status, a.failure->>'code' as code, a.failure->>'detail' as detail, f.bytes::int as log
-       from attempts a join subtasks s on s.id = a.subtask_id
+    `select s.agent, a.failure->>'code' as code, a.failure->>'detail' as detail, f.bytes::int as log
+       from attempts a join subtasks s on s.id = a.subtask_id join tasks t on t.id = a.task_id
        left join artifacts f on f.attempt_id = a.id and f.name = 'agent.log'
-      order by s.agent, a.queued_at`,
+      where t.head_sha = $1 order by s.agent, a.queued_at`,
+    [headSha],
   );
-  const failed = (agent: string, code: string, detail: RegExp) => ({
-    ...{ agent, status: 'failed', code, detail: expect.stringMatching(detail), log: expect.any(Number) },
-  });
-  expect(attempts).toEqual([
-    failed('disk', 'disk_exhausted', /^it wrote \d+ MiB to its workspace, 64 MiB are allowed$/),
-    failed('idle', 'idle_limit', /^no stream byte, output, tool call or CPU time for 8 s$/),
-    failed('memory', 'memory_exhausted', /^"python3" was ended by SIGKILL/),
-    failed('memory', 'memory_exhausted', /^"python3" was ended by SIGKILL/),
-    failed('wall', 'wall_limit', /in time$|^stopped after 20 s$/),
-    { agent: 'well', status: 'succeeded', code: null, detail: null, log: expect.any(Number) },
-  ]);
-  // More memory was tried, up to what the operator allows.
-  const [memory] = await queryRows<{ code: string; mib: number }>(
-    world.databaseDir,
-    `select failure->>'code' as code, memory_mib as mib from subtasks where agent = 'memory'`,
-  );
-  expect(memory).toEqual({ code: 'memory_ceiling', mib: 256 });
-  expect(run).toMatchObject({ conclusion: 'failure', title: expect.stringContaining('4 of 5 shards') });
-  for (const code of ['disk_exhausted', 'idle_limit', 'memory_ceiling', 'wall_limit'])
-    expect(run.summary).toContain(`\`${code}\``);
+  return { run, attempts };
+}
 
+const failed = (agent: string, code: string, detail: RegExp) => ({
+  ...{ agent, code, detail: expect.stringMatching(detail), log: expect.any(Number) },
+});
+
+async function nothingIsLeft(): Promise<void> {
   const left = async () => ({
     sandboxes: (await sandboxesOf(world.dataDir)).length,
     workspaces: await readdir(join(world.dataDir, 'workspaces')),
     mounts: await mountsBelow(world.dataDir),
   });
-  await until('nothing is left', async () => (await left()).sandboxes === 0);
+  await until('nothing is left', async () => {
+    const { sandboxes, workspaces } = await left();
+    return sandboxes === 0 && workspaces.length === 0;
+  });
   expect(await left()).toEqual({ sandboxes: 0, workspaces: [], mounts: [] });
+}
+
+it('each end in their own code, what they said is kept, nothing is left over, and a neighbour is well', async () => {
+  const { run, attempts } = await review(['memory', 'disk', 'idle', 'well']);
+  expect(attempts).toEqual([
+    failed('disk', 'disk_exhausted', /^it wrote \d+ MiB to its workspace, 64 MiB are allowed$/),
+    failed('idle', 'idle_limit', /^no stream byte, output, tool call or CPU time for 8 s$/),
+    failed('memory', 'memory_exhausted', /^"python3" was ended by SIGKILL/),
+    failed('memory', 'memory_exhausted', /^"python3" was ended by SIGKILL/),
+    { agent: 'well', code: null, detail: null, log: expect.any(Number) },
+  ]);
+  // More memory was tried, up to what the operator allows.
+  const memory = await queryRows<{ code: string; mib: number }>(
+    world.databaseDir,
+    `select failure->>'code' as code, memory_mib as mib from subtasks where agent = 'memory'`,
+  );
+  expect(memory).toEqual([{ code: 'memory_ceiling', mib: 512 }]);
+  expect(run).toMatchObject({ conclusion: 'failure' });
+  for (const code of ['disk_exhausted', 'idle_limit', 'memory_ceiling'])
+    expect(run.summary).toContain(`\`${code}\``);
+  await nothingIsLeft();
+  await assertStrict(world);
+}, 180_000);
+
+it('what never ends is ended by the time an attempt has', async () => {
+  const [app] = world.apps;
+  await app?.stop();
+  const config = await readFile(join(world.dataDir, 'patchfleet.yml'), 'utf8');
+  const short = join(world.dataDir, 'short.yml');
+  await writeFile(short, config.replace('attempt_seconds: 300', 'attempt_seconds: 6'));
+  await world.start('all', { dataDir: world.dataDir, env: { PATCHFLEET_CONFIG: short } });
+  const { run, attempts } = await review(['wall']);
+  expect(attempts).toEqual([failed('wall', 'wall_limit', /^"sh" did not end in time$|^stopped after 6 s$/)]);
+  expect(run.summary).toContain('`wall_limit`');
+  await nothingIsLeft();
   await assertStrict(world);
 }, 120_000);

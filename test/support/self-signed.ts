@@ -5,7 +5,8 @@ const der = (tag: number, ...parts: (Buffer | string)[]): Buffer => {
     parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)),
   );
   const { length } = body;
-  const head = length < 128 ? [tag, length] : [tag, 0x82, length >> 8, length & 255];
+  const low = length & 255;
+  const head = length < 128 ? [tag, length] : length < 256 ? [tag, 0x81, low] : [tag, 0x82, length >> 8, low];
   return Buffer.concat([Buffer.from(head), body]);
 };
 const sequence = (...parts: (Buffer | string)[]) => der(0x30, ...parts);

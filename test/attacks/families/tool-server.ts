@@ -38,17 +38,12 @@ async function askAfter(sandbox: Sandbox): Promise<string> {
 }
 
 /** Lies to the worker: it may believe them of this sandbox alone, or end the attempt. It must not break. */
-function lie(
-  name: string,
-  tries: string,
-  script: string,
-  judge: (stage: Stage, sandbox: Sandbox) => Promise<string | null> = async () => null,
-): Attack {
+function lie(name: string, tries: string, script: string, wallMs = 60_000): Attack {
   return {
     name,
     tries,
     async run(stage): Promise<Finding> {
-      const sandbox = await stage.fresh(60_000);
+      const sandbox = await stage.fresh(wallMs);
       try {
         const before = process.memoryUsage().rss;
         const outcome = await runScript(
@@ -62,13 +57,33 @@ function lie(
         // Whatever it was told, objects of the worker are as they were.
         if (Object.keys(Object.prototype).length > 0 || 'owned' in {})
           return escaped('prototypes were changed');
-        const against = await judge(stage, sandbox);
-        return against === null ? contained(took) : escaped(against);
+        return contained(took);
       } finally {
         await sandbox.close();
       }
     },
   };
+}
+
+/** A check that fails after a while, by the engine, while a script of the attacker does what it can. */
+async function besideCheck(stage: Stage, script: string): Promise<Finding> {
+  const sandbox = await stage.fresh();
+  try {
+    const attacking = runScript(sandbox, { python: `${forging}\n${script}` }).catch(() => null);
+    const signal = AbortSignal.timeout(noticeMs);
+    const check = sandbox.runByEngine(['sh', '-c', 'sleep 2; exit 7; : marked-check'], {
+      ...{ signal, wallMs: 15_000 },
+    });
+    const said = await check.then(
+      ({ exitCode, timedOut }) => (exitCode === 0 && !timedOut ? 'passed' : `exit code ${exitCode}`),
+      (thrown: unknown) => (thrown instanceof PatchfleetError ? thrown.code : String(thrown)),
+    );
+    await sandbox.close();
+    await attacking;
+    return said === 'passed' ? escaped('it passed') : contained(`the check says ${said}`);
+  } finally {
+    await sandbox.close();
+  }
 }
 
 /** The tool server has no more rights than the agent, and its word is not believed. */
@@ -79,7 +94,7 @@ export const toolServer: Family = {
     lie(
       'killed',
       'to have the attempt hang or pass by killing the tool server',
-      python`os.kill(pid, signal.SIGKILL); time.sleep(5)`,
+      python`os.kill(pid, signal.SIGKILL); time.sleep(30)`,
     ),
     lie(
       'its init killed',
@@ -122,7 +137,7 @@ os.kill(1, signal.SIGKILL); os.kill(1, signal.SIGTERM); time.sleep(1)`,
       'giant frame',
       'to have the worker take memory for a frame that is announced',
       python`
-hold(); raw(struct.pack('>I', 0x7fffffff)); time.sleep(5)`,
+hold(); raw(struct.pack('>I', 0x7fffffff)); time.sleep(30)`,
     ),
     lie(
       'largest frames',
@@ -138,11 +153,12 @@ os.kill(pid, signal.SIGCONT)`,
       'to have the worker wait for the rest',
       python`
 hold(); raw(struct.pack('>I', 1000) + b'{'); os.kill(pid, signal.SIGCONT); time.sleep(1)`,
+      8000,
     ),
     lie(
       'nonsense',
       'to have the worker fall over what is no frame',
-      python`hold(); raw(os.urandom(1 << 20)); time.sleep(5)`,
+      python`hold(); raw(os.urandom(1 << 20)); time.sleep(30)`,
     ),
     lie(
       'text that is none',
@@ -150,7 +166,7 @@ hold(); raw(struct.pack('>I', 1000) + b'{'); os.kill(pid, signal.SIGCONT); time.
       python`
 hold()
 for body in (b'\xff\xfe{}', b'{', b'nul', b'\x00' * 10): raw(struct.pack('>I', len(body)) + body)
-time.sleep(5)`,
+time.sleep(30)`,
     ),
     lie(
       'depth',
@@ -158,7 +174,7 @@ time.sleep(5)`,
       python`
 hold()
 body = b'[' * 4000000 + b']' * 4000000
-raw(struct.pack('>I', len(body)) + body); time.sleep(5)`,
+raw(struct.pack('>I', len(body)) + body); time.sleep(30)`,
     ),
     lie(
       'wrong shapes',
@@ -167,7 +183,7 @@ raw(struct.pack('>I', len(body)) + body); time.sleep(5)`,
 hold()
 for i in range(1, 12):
     send({'id': i, 'result': {'exitCode': 'zero', 'stdout': 5, 'stderr': None}})
-time.sleep(5)`,
+time.sleep(30)`,
     ),
     lie(
       'prototypes',
@@ -205,27 +221,18 @@ for kind in range(0, 256):
 err = os.open('/proc/%d/fd/2' % pid, os.O_WRONLY)
 for _ in range(4096): os.write(err, b'x' * 65536)`,
     ),
-    lie(
-      'own answer',
-      'to have a failed command pass: of the tool server the worker believes it, of the engine not',
-      python`
-import threading
-if os.fork() == 0:
-    os.setsid()
-    for _ in range(50):
-        for i in range(1, 40): send({'id': i, 'result': {'exitCode': 0, 'signal': None, 'stdout': 'passed', 'stderr': '', 'timedOut': False, 'isCanceled': False, 'isMaxBuffer': False, 'spawnError': None, 'durationMs': 1}})
-        time.sleep(0.05)
-    os._exit(0)`,
-      async (_, sandbox) => {
-        try {
-          const signal = AbortSignal.timeout(noticeMs);
-          const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: 10_000 });
-          return exitCode === 7 ? null : `a failed check ended with ${exitCode}`;
-        } catch (thrown) {
-          return thrown instanceof PatchfleetError ? null : String(thrown);
-        }
-      },
-    ),
+    {
+      name: 'own answer',
+      tries: 'to have a failed check pass by answering for it',
+      run: (stage) =>
+        besideCheck(
+          stage,
+          python`
+for _ in range(60):
+    for i in range(2, 40): send({'id': i, 'result': {'exitCode': 0, 'signal': None, 'stdout': 'passed', 'stderr': '', 'timedOut': False, 'isCanceled': False, 'isMaxBuffer': False, 'spawnError': None, 'durationMs': 1}})
+    time.sleep(0.05)`,
+        ),
+    },
     {
       name: 'traced',
       tries: 'to take the tool server over by ptrace, and speak for the check',
@@ -272,38 +279,18 @@ if result == 0: time.sleep(0.2); libc.ptrace(17, pid, None, None)`,
     {
       name: 'check that is killed',
       tries: 'to have a check count as passed by killing it',
-      async run(stage) {
-        const sandbox = await stage.fresh();
-        try {
-          await runScript(sandbox, {
-            python: python`
-if os.fork() == 0:
-    os.setsid()
-    if os.fork() == 0:
-        os.closerange(0, 3)
-        end = time.time() + 8
-        while time.time() < end:
-            for p in os.listdir('/proc'):
-                try:
-                    if p.isdigit() and b'marked-check' in open('/proc/' + p + '/cmdline', 'rb').read() and int(p) != os.getpid(): os.kill(int(p), signal.SIGKILL)
-                except OSError: pass
-            time.sleep(0.01)
-    os._exit(0)`,
-          });
-          const signal = AbortSignal.timeout(noticeMs);
-          const check = sandbox.runByEngine(['sh', '-c', 'sleep 3; exit 7; : marked-check'], {
-            signal,
-            wallMs: 15_000,
-          });
-          const said = await check.then(
-            ({ exitCode, timedOut }) => (exitCode === 0 && !timedOut ? 'passed' : `exit code ${exitCode}`),
-            (thrown: unknown) => (thrown instanceof PatchfleetError ? thrown.code : String(thrown)),
-          );
-          return said === 'passed' ? escaped('it passed') : contained(said);
-        } finally {
-          await sandbox.close();
-        }
-      },
+      run: (stage) =>
+        besideCheck(
+          stage,
+          python`
+end = time.time() + 5
+while time.time() < end:
+    for p in os.listdir('/proc'):
+        try:
+            if p.isdigit() and b'marked-check' in open('/proc/' + p + '/cmdline', 'rb').read(): os.kill(int(p), signal.SIGKILL)
+        except OSError: pass
+    time.sleep(0.01)`,
+        ),
     },
     {
       name: 'paths out of the workspace',

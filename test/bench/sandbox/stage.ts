@@ -7,7 +7,7 @@ import { labels } from '../../../src/sandbox/container-spec.ts';
 import { createWorkspaces } from '../../../src/sandbox/create-workspaces.ts';
 import { connectEngine, type Engine } from '../../../src/sandbox/docker-host.ts';
 import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import type { SandboxRequest } from '../../../src/sandbox/port.ts';
+import type { SandboxRequest, Snapshots } from '../../../src/sandbox/port.ts';
 import { removeContainer } from '../../../src/sandbox/remove-container.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { SandboxLog } from '../../../src/sandbox/sandbox-log.ts';
@@ -35,6 +35,7 @@ export interface Stage {
   readonly config: SandboxConfig;
   readonly signal: AbortSignal;
   readonly workspacesDir: string;
+  readonly snapshots: Snapshots;
   readonly say: (line: string) => void;
   /** Warnings of what is measured. */
   readonly log: SandboxLog;
@@ -81,6 +82,7 @@ export async function openStage(options: {
       config,
       signal,
       workspacesDir,
+      snapshots,
       say,
       log,
     },

@@ -11,7 +11,7 @@ let sandbox: Sandbox;
 let commit: string;
 let mirrorDir: string;
 beforeAll(async () => {
-  setting = createSetting();
+  setting = createSetting({ workspaces: 'overlay' });
   mirrorDir = bareRepository(setting.home, 'mirror.git');
   commit = commitOf(
     mirrorDir,
@@ -43,6 +43,13 @@ afterAll(async () => {
 const run = (...argv: string[]) => sandbox.run(argv, { signal, wallMs: 20_000 });
 
 it('git works in a sandbox: one commit, clean, and only what the agent did shows', async () => {
+  // What the index remembers of the files holds through an overlay: nothing need be read to know that it is unchanged.
+  expect((await run('stat', '--file-system', '--format=%T', '.')).stdout).toBe('overlayfs\n');
+  expect(await run('git', 'diff-files', '--name-only')).toMatchObject({
+    exitCode: 0,
+    stdout: '',
+    stderr: '',
+  });
   expect(await run('git', 'status', '--porcelain')).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
   expect((await run('git', 'log', '--format=%an %s')).stdout).toBe('Patchfleet Snapshot\n');
   expect((await run('git', 'fsck', '--strict')).exitCode).toBe(0);

@@ -125,6 +125,8 @@ describe('run', () => {
       isMaxBuffer: false,
       spawnError: null,
       durationMs: expect.any(Number),
+      peakMemoryBytes: expect.any(Number),
+      outOfMemory: false,
     });
   });
 

@@ -22,7 +22,12 @@ const look = (worker: string) => store.workers.look(worker, { capacity: 8, claim
 
 it('what a worker will want next is what it has not begun and its share of what may start', async () => {
   const { task } = await store.tasks.create(newTask({ kind: 'fix', key: 'fix:7:1:1' }));
-  const coming = (worker: string) => store.attempts.comingUp(task.id, worker);
+  const { task: other } = await store.tasks.create(newTask({ kind: 'fix', key: 'fix:7:2:1' }));
+  const coming = async (worker: string) =>
+    (await store.attempts.comingUp([task.id, other.id], worker)).map(({ taskId, ...row }) => {
+      expect(taskId).toBe(task.id);
+      return row;
+    });
   expect(await coming('one')).toEqual([]);
   const alone = ['a', 'b', 'c', 'd', 'e'].map((name) => newRow(name));
   await store.tasks.beginPlanning(task.id);

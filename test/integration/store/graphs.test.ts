@@ -265,6 +265,44 @@ describe('a graph in the store', () => {
     });
   });
 
+  it('gives a row more memory that ran out of it, which is no failure, until the ceiling', async () => {
+    const graph = await running(newRow('a', { memoryMib: 1500, weight: 2 }), merge([0]));
+    const ranOut = { code: 'memory_exhausted', detail: 'a check ran out of memory' } as const;
+    await graph.fail(0, ranOut);
+    expect(await graph.rowOf(0)).toMatchObject({
+      ...{ status: 'running', memoryMib: 3000, weight: 3, failures: 0, notBefore: null },
+      summary: 'It ran out of 1500 MiB of memory and is tried again with 3000 MiB.',
+    });
+    await graph.fail(0, ranOut);
+    expect(await graph.rowOf(0)).toMatchObject({ memoryMib: 4096, weight: 4 });
+    expect((await graph.view()).task.retriesUsed).toBe(0);
+    await graph.fail(0, ranOut);
+    expect(await graph.rowOf(0)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'memory_ceiling', detail: expect.stringContaining('no more than 4096 MiB') },
+    });
+  });
+
+  it('keeps the turns of an agent that ran out of memory', async () => {
+    const graph = await running(newRow('a'));
+    const claim = await graph.claim(0);
+    const turn = { turn: 1, messages: [], tokens: 1, beginning: 'b', patch: null };
+    expect(await store.checkpoints.save(claim, turn)).toBe(true);
+    await store.attempts.fail(claim, { code: 'memory_exhausted', detail: '' }, []);
+    await graph.advance();
+    expect(await store.checkpoints.load((await graph.rowOf(0)).id)).toMatchObject({ turns: [{ turn: 1 }] });
+  });
+
+  it('gives the parts of a row its memory', async () => {
+    const graph = await running({ ...wide, memoryMib: 2048, weight: 2 });
+    await graph.fail(0, { code: 'context_exceeded', detail: '' });
+    expect((await graph.view()).subtasks.map(({ memoryMib, weight }) => [memoryMib, weight])).toEqual([
+      [2048, 2],
+      [2048, 2],
+      [2048, 2],
+    ]);
+  });
+
   it('begins no more than there is room for', async () => {
     const { task } = await store.tasks.create(newTask({ kind: 'fix', key: 'graph:room' }));
     await store.tasks.storePlan(

@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const settled = () => vi.advanceTimersByTimeAsync(0);
 
 const task = { id: 't', kind: 'fix', planOnly: false, config: {} } as Task;
-type Rows = { memoryMib: number | null; count: number }[];
+type Rows = { taskId?: string; memoryMib: number | null; count: number }[];
 
 /** What was said to the sandboxes, e.g. `snapshot*3` or `snapshot@2048*1`. */
 function setting(options: { room?: number; rows?: Rows; kind?: () => Promise<SandboxKind> } = {}) {
@@ -22,10 +22,12 @@ function setting(options: { room?: number; rows?: Rows; kind?: () => Promise<San
     },
     store: {
       attempts: {
-        comingUp: async () => {
+        comingUp: async (ids) => {
           state.asked += 1;
           await Promise.resolve();
-          return state.rows;
+          return state.rows
+            .map((row) => ({ taskId: 't', ...row }))
+            .filter(({ taskId }) => ids.includes(taskId));
         },
       },
     },
@@ -101,7 +103,31 @@ describe('while attempts run', () => {
     const { ahead, said, state } = setting({ rows: [{ memoryMib: null, count: 3 }] });
     for (let n = 0; n < 20; n += 1) ahead.changed(task);
     await settled();
-    expect({ asked: state.asked, said }).toEqual({ asked: 2, said: ['head*3', 'head*3'] });
+    // Each looks whether it is worth making anything, until that is made.
+    expect({ asked: state.asked, said }).toEqual({ asked: 22, said: ['head*3', 'head*3'] });
+    for (let n = 0; n < 20; n += 1) ahead.changed(task);
+    await settled();
+    expect(state.asked).toBe(24);
+  });
+
+  it('what tasks of one commit want adds up, and the end of one takes nothing from the others', async () => {
+    const { ahead, said, state } = setting();
+    const last = async (count: number) => {
+      await settled();
+      return said.splice(0).slice(-count);
+    };
+    const other = { ...task, id: 'other' };
+    const planned = ahead.whilePlanning(other);
+    state.rows = [{ memoryMib: null, count: 2 }];
+    ahead.changed(task);
+    expect(await last(1)).toEqual(['head*6']);
+    planned();
+    state.rows.push({ taskId: 'other', memoryMib: 2048, count: 1 });
+    ahead.changed(other);
+    expect(await last(2)).toEqual(['head*2', 'head@2048*1']);
+    state.rows.shift();
+    ahead.changed(task);
+    expect(await last(2)).toEqual(['head*0', 'head@2048*1']);
   });
 
   it('a failure is told once, fails nobody, and is tried again', async () => {

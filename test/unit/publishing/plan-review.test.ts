@@ -63,6 +63,26 @@ describe('planReview', () => {
     ]);
   });
 
+  it('says once what many shards failed by', () => {
+    const failure = { code: 'setup_failed', detail: '`npm ci` ended with exit code 1.' } as const;
+    const other = { code: 'model_timeout', detail: '60 s' } as const;
+    const subtasks = Array.from({ length: 40 }, (_, row) =>
+      subtaskRow(row, { status: 'failed', failure: row === 1 ? other : failure, title: `part ${row}` }),
+    );
+    const draft = planReview(
+      viewOf({ task: { outcome: 'partial' }, subtasks, findings: [finding(41)] }),
+      new Set(),
+      diff,
+    );
+    const told = draft?.body.split('\n').filter((line) => line.startsWith('- ')) ?? [];
+    const names = [0, ...Array.from({ length: 11 }, (_, at) => at + 2)].map((row) => `part ${row} (linter)`);
+    expect(told.map((line) => line.slice(0, line.indexOf('): ') + 3))).toEqual([
+      `- 39 shards (${names.join(', ')}, and 27 more): `,
+      '- part 1 (linter): ',
+    ]);
+    expect(draft?.body.split('ended with exit code 1')).toHaveLength(2);
+  });
+
   it('counts what fits nowhere, and does not take it for published', () => {
     const findings = Array.from({ length: 60 }, (_, index) =>
       finding(index + 1, { path: 'src/other.ts', body: 'x'.repeat(5_000) }),

@@ -248,6 +248,21 @@ describe('the comment of a change', () => {
     );
   });
 
+  it('says once what many rows failed by', () => {
+    const failure = { code: 'setup_failed', detail: '`npm ci` ended with exit code 1.' } as const;
+    const view = changeView({
+      task: { outcome: null, phase: 'running' },
+      agents: ['a', 'b', 'c'].map((title) => ({ title, status: 'failed', failure })),
+      candidates: [{ candidate: null }],
+    });
+    const table = renderProgress(view).split('\n').slice(4);
+    expect(table).toEqual([
+      '| a | failed | `setup_failed`: \\`npm ci\\` ended with exit code 1. |',
+      '| b | failed | `setup_failed` |',
+      '| c | failed | `setup_failed` |',
+    ]);
+  });
+
   it('asks for a maintainer where the task is held', () => {
     expect(renderHeld(changeView({ agents: [] }))).toContain('`/patchfleet approve`');
   });

@@ -49,6 +49,18 @@ describe('what happened on the way', () => {
     );
   });
 
+  it('says of a row that it ran out of memory, and what it has now', () => {
+    const ranOut = { code: 'memory_exhausted', detail: 'all of it' } as const;
+    const view = {
+      subtasks: [subtaskRow(0, { title: 'the tests', memoryMib: 4096 })],
+      attempts: [attempt(0, 'failed', ranOut), attempt(0, 'failed', timeout), attempt(0, 'failed', ranOut)],
+      patches: [],
+    };
+    expect(history(view, '### On the way', 5000)).toBe(
+      '### On the way\n\n- **the tests**: ran out of memory twice, and has been given 4096 MiB; tried again once (`model_timeout`).',
+    );
+  });
+
   it('names for each row into what it was cut, how often it ran again and why', () => {
     const view = {
       subtasks: [

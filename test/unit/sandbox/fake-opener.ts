@@ -54,11 +54,8 @@ export function poolSetting(pool: { min?: number; max?: number; idle_seconds?: n
       fail: end(() => reject(new Error('no engine'))),
     };
     starting.push(start);
-    signal.addEventListener(
-      'abort',
-      end(() => reject(signal.reason)),
-      { once: true },
-    );
+    const abort = end(() => reject(signal.reason));
+    signal.addEventListener('abort', () => void abort(), { once: true });
     return promise;
   }
 

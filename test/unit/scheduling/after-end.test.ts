@@ -82,6 +82,35 @@ describe('after a failed attempt', () => {
     expect(decided(failed('wall_limit'))).toMatchObject({ type: 'retry' });
   });
 
+  describe('that ran out of memory', () => {
+    const ran = (memoryMib: number | null, change: Partial<EndedRow> = {}) =>
+      decided(failed('memory_exhausted', { memoryMib, ...change }), 40);
+
+    it('gives it twice the memory to the ceiling, whatever was tried before', () => {
+      const enlarged = (from: number, memoryMib: number, weight: number) => ({
+        ...{ type: 'enlarge', id: 'r0', memoryMib, weight },
+        reason: `It ran out of ${from} MiB of memory and is tried again with ${memoryMib} MiB.`,
+      });
+      expect(ran(null)).toEqual(enlarged(1024, 2048, 2));
+      expect(ran(null, { failures: 3 })).toEqual(enlarged(1024, 2048, 2));
+      expect(ran(2048)).toEqual(enlarged(2048, 4096, 4));
+      expect(ran(3000)).toEqual(enlarged(3000, 4096, 4));
+    });
+
+    it('gives it up at the ceiling, with the reason, or asks the next agent', () => {
+      expect(ran(4096)).toEqual({
+        type: 'fail',
+        id: 'r0',
+        failure: {
+          code: 'memory_ceiling',
+          detail:
+            'why\nIt ran out of 4096 MiB, and the operator allows no more than 4096 MiB (`sandbox.memory_ceiling_mib`).',
+        },
+      });
+      expect(ran(4096, { fallbacks: ['b'] })).toMatchObject({ type: 'fallback', agent: 'b' });
+    });
+  });
+
   it('splits to the depth that is allowed', () => {
     expect(decided(failed('context_exceeded', { matrix: wide, depth: 3 }))).toMatchObject({ type: 'fail' });
   });

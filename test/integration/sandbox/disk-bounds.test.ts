@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { diskUse } from '../../../src/sandbox/disk-use.ts';
+import { createDiskWatch } from '../../../src/sandbox/disk-watch.ts';
+import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { createSetting, docker, never, type Setting } from './docker-setting.ts';
+
+const signal = never;
+const running = (setting: Setting) =>
+  docker('ps', '-q', '--no-trunc', '--filter', `label=dev.patchfleet.instance=${setting.instance}`).split(
+    '\n',
+  );
+const mib = 1024 * 1024;
+
+describe('what was written', () => {
+  let dir: string;
+  beforeAll(() => {
+    dir = mkdtempSync(join(tmpdir(), 'patchfleet-use-'));
+  });
+  afterAll(async () => await removeTree(dir));
+
+  it.each([10, 1000])(
+    'is counted by space and by name, links once and holes not: %i files',
+    async (files) => {
+      const at = join(dir, `${files}`);
+      mkdirSync(at);
+      for (let index = 0; index < files; index += 1) writeFileSync(join(at, `${index}`), 'x');
+      writeFileSync(join(at, 'large'), Buffer.alloc(2 * mib, 1));
+      execFileSync(
+        'sh',
+        ['-c', 'ln large again; mkfifo fifo; ln -s / root; mkdir d; touch "$(printf "bad\\\\377\\\\n1")"'],
+        {
+          cwd: at,
+        },
+      );
+      writeFileSync(join(at, 'hole'), '');
+      truncateSync(join(at, 'hole'), 1e12);
+      const { bytes, entries } = await diskUse(at, signal);
+      const blocks = execFileSync('du', ['-s', '--block-size=512', at], { encoding: 'utf8' }).split('\t')[0];
+      const own = execFileSync('stat', ['-c', '%b', at], { encoding: 'utf8' });
+      expect({ entries, bytes }).toEqual({ entries: files + 7, bytes: (Number(blocks) - Number(own)) * 512 });
+    },
+  );
+
+  it('ends the largest alone, and the next only when that is gone, where the disk runs full', async () => {
+    const room = { size: 100 * mib, free: 1 * mib };
+    const watch = createDiskWatch(async () => room, { bytes: 300_000, entries: 1000 }, { warn: () => {} });
+    const ended: string[] = [];
+    const watched = (id: string, bytes: number) => {
+      const stop = watch.start({ id, use: async () => ({ bytes, entries: 1 }) }, ({ code }) =>
+        ended.push(`${id} ${code}`),
+      );
+      return stop;
+    };
+    const stops = { small: watched('small', 10), large: watched('large', 1000) };
+    // One look at each at least, else both are as large.
+    await expect.poll(() => ended).toEqual(['large disk_exhausted']);
+    stops.large();
+    await expect.poll(() => ended).toEqual(['large disk_exhausted', 'small disk_exhausted']);
+    stops.small();
+  });
+});
+
+describe('an attempt that writes more than it may', () => {
+  let setting: Setting;
+  beforeAll(() => {
+    setting = createSetting({ workspace_mib: 64, workspace_files: 2000 });
+  });
+  afterAll(async () => await setting.end(), 60_000);
+
+  it.each([
+    [
+      'bytes in many files',
+      'i=0; while :; do i=$((i+1)); head -c 8000000 /dev/zero > f$i; done',
+      /^it wrote \d+ MiB to its workspace, 64 MiB are allowed$/,
+    ],
+    [
+      'files and directories',
+      'i=0; while :; do i=$((i+1)); mkdir -p d$i; : > d$i/f; done',
+      /^it made more than 2000 files and directories in its workspace$/,
+    ],
+  ])(
+    'is ended, and says what was reached: %s',
+    async (_, script, detail) => {
+      const sandbox = await setting.acquire();
+      const neighbour = await setting.acquire();
+      const run = sandbox.run(['sh', '-c', script], { signal, wallMs: 60_000 });
+      const exhausted = { code: 'disk_exhausted', detail: expect.stringMatching(detail) };
+      await expect(run).rejects.toMatchObject(exhausted);
+      await expect(sandbox.harvest(signal)).rejects.toMatchObject(exhausted);
+      await expect.poll(() => running(setting)).not.toContain(sandbox.containerId);
+      await sandbox.close();
+      const still = await neighbour.run(['cat', 'a.txt'], { signal, wallMs: 10_000 });
+      expect(still.stdout).toBe('one\ntwo\n');
+      await neighbour.close();
+    },
+    60_000,
+  );
+
+  it('is told so by the engine’s own runs, too, and no file of its is larger than its bound', async () => {
+    const sandbox = await setting.acquire();
+    const large = await sandbox.run(['sh', '-c', 'head -c 70000000 /dev/zero > f'], {
+      signal,
+      wallMs: 20_000,
+    });
+    expect(large.stderr).toMatch(/File (size limit exceeded|too large)/i);
+    const script =
+      'while :; do head -c 8000000 /dev/zero >> g$$; head -c 8000000 /dev/zero > h$(date +%N); done';
+    const run = sandbox.runByEngine(['sh', '-c', script], { signal, wallMs: 60_000 });
+    await expect(run).rejects.toMatchObject({ code: 'disk_exhausted' });
+    await sandbox.close();
+  }, 60_000);
+});
