@@ -64,9 +64,8 @@ export function probe(
     async run(stage) {
       const sandbox = await stage.target();
       const env = {
-        CANARY_FILE: stage.canary.file,
-        CANARY_FIRED: stage.canary.fired,
-        SNAPSHOT: stage.snapshot,
+        ...{ CANARY_FILE: stage.canary.file, CANARY_FIRED: stage.canary.fired },
+        ...{ SNAPSHOT: stage.snapshot, RUNTIME: stage.runtime },
       };
       const outcome = await runScript(sandbox, script, { env });
       if ('died' in outcome) return inconclusive(`the sandbox ended meanwhile: ${outcome.died}`);

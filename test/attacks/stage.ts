@@ -71,7 +71,7 @@ const nowhere: World = {
 export async function openStage(options: StageOptions = {}): Promise<Stage> {
   const setting = await createPatchSetting();
   const secret = randomBytes(16).toString('hex');
-  const guarded = join(setting.home, 'guarded');
+  const guarded = join(setting.home, 'guarded-canary');
   const file = join(guarded, 'secret');
   const fired = join(setting.home, 'fired');
   mkdirSync(guarded);

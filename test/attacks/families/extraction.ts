@@ -1,5 +1,5 @@
 import { readPatch } from '../../../src/merging/read-patch.ts';
-import type { HarvestEntry } from '../../../src/sandbox/port.ts';
+import type { HarvestEntry, Sandbox } from '../../../src/sandbox/port.ts';
 import { type Attack, contained, escaped, type Family, type Finding } from '../attack.ts';
 import { runScript, type Script } from '../probes.ts';
 import type { Stage } from '../stage.ts';
@@ -264,18 +264,29 @@ interface Reading {
 /** All tricks in one workspace, read once for each stage. */
 const readings = new WeakMap<Stage, Promise<Reading>>();
 
-async function readAll(stage: Stage): Promise<Reading> {
+/** Plants all but those that ended a sandbox before; that is noted, and the rest is planted in another. */
+async function plantAll(stage: Stage, unplanted: Map<string, string>): Promise<Sandbox> {
   const sandbox = await stage.fresh();
   const { canary } = stage;
   const env = { CANARY_FILE: canary.file, CANARY_FIRED: canary.fired, RUNTIME: stage.runtime };
-  const unplanted = new Map<string, string>();
   for (const { name, plant } of tricks) {
+    if (unplanted.has(name)) continue;
     const dir = `x/${slug(name)}`;
     await runScript(sandbox, { sh: `mkdir -p ${dir}` });
     const outcome = await runScript(sandbox, within(dir, plant), { env });
-    if ('died' in outcome) throw new Error(`the sandbox ended at "${name}": ${outcome.died}`);
+    if ('died' in outcome) {
+      await sandbox.close();
+      unplanted.set(name, `it ended its own sandbox while it was planted (${outcome.died})`);
+      return await plantAll(stage, unplanted);
+    }
     if (outcome.ran.exitCode !== 0) unplanted.set(name, outcome.ran.stderr.trim().slice(-200));
   }
+  return sandbox;
+}
+
+async function readAll(stage: Stage): Promise<Reading> {
+  const unplanted = new Map<string, string>();
+  const sandbox = await plantAll(stage, unplanted);
   const signal = AbortSignal.timeout(readMs);
   const entries = await sandbox.harvest(signal);
   const policy = {

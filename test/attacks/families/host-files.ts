@@ -12,7 +12,7 @@ export const hostFiles: Family = {
       sh: `cat "$CANARY_FILE" 2>/dev/null && echo "escaped: read" || echo "contained: there is no such path"`,
     }),
     probe('canary by search', 'to find that file anywhere', {
-      sh: `f=$(find / -xdev \\( -path /proc -o -path /sys \\) -prune -o -path '*guarded*' -print 2>/dev/null | head -1); test -z "$f" && echo "contained: nothing of that name" || echo "escaped: $f"`,
+      sh: `f=$(find / -xdev \\( -path /proc -o -path /sys \\) -prune -o -path '*guarded-canary*' -print 2>/dev/null | head -1); test -z "$f" && echo "contained: nothing of that name" || echo "escaped: $f"`,
     }),
     probe('passwords', 'to read the passwords of the host', {
       python: python`unreadable('/etc/shadow', '/etc/gshadow', '/proc/1/root/etc/shadow')`,

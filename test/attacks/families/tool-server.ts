@@ -145,7 +145,7 @@ hold(); raw(struct.pack('>I', 0x7fffffff)); time.sleep(30)`,
       python`
 hold()
 body = b'{"id": 999999, "result": "' + b'x' * (16 * 1024 * 1024 - 64) + b'"}'
-for _ in range(24): raw(struct.pack('>I', len(body)) + body)
+for _ in range(8): raw(struct.pack('>I', len(body)) + body)
 os.kill(pid, signal.SIGCONT)`,
     ),
     lie(
@@ -219,7 +219,7 @@ for kind in range(0, 256):
       'to fill the worker by the stream of complaints',
       python`
 err = os.open('/proc/%d/fd/2' % pid, os.O_WRONLY)
-for _ in range(4096): os.write(err, b'x' * 65536)`,
+for _ in range(1024): os.write(err, b'x' * 65536)`,
     ),
     {
       name: 'own answer',
