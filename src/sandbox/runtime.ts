@@ -20,7 +20,7 @@ export function runtimeOf({ isolation, runtime }: RuntimeChoice): string | null 
 
 /** Threads that a runtime needs beside the processes of its container, within the same bound: gVisor's kernel does. */
 export function ownThreads(runtime: string | null): number {
-  return runtime?.startsWith(strictRuntime) ? 96 : 0;
+  return runtime?.startsWith(strictRuntime) ? 512 : 0;
 }
 
 /** What is wrong with the choice on an engine that offers these runtimes, with its remedy; null: nothing. */

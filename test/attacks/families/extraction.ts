@@ -339,7 +339,9 @@ function trick(one: Trick): Attack {
       const taken = own.filter(({ kind }) => kind === 'file').length;
       if (rules.length > 0) return contained(`refused: ${rules.join(', ')}`);
       if (taken > 0) return contained('what was taken is as it was written, and nothing was run');
-      return one.mayVanish === true ? contained('nothing came of it') : escaped('it was not noticed');
+      // gVisor keeps FIFOs and sockets to itself: on the host there is none to be read.
+      const kept = stage.runtime === 'runsc' && /^(?:FIFO|socket)/.test(one.name);
+      return one.mayVanish === true || kept ? contained('nothing came of it') : escaped('it was not noticed');
     },
   };
 }
