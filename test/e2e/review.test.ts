@@ -61,7 +61,7 @@ async function leftBehind() {
       .getContainer(Id)
       .inspect()
       .catch(() => null);
-    if (info?.HostConfig.Binds?.some((bind) => bind.startsWith(scratch))) mine.push(Id);
+    if (info?.Mounts.some(({ Source }) => Source.startsWith(scratch))) mine.push(Id);
   }
   return { processes: processes.filter((command) => command !== ''), files, containers: mine };
 }

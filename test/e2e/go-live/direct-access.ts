@@ -11,15 +11,16 @@ export async function outsideOf(id: string) {
   const [container] = JSON.parse(await docker('inspect', id)) as [
     {
       Config: { User: string };
-      HostConfig: { NetworkMode: string; PortBindings: object | null; Binds: string[] };
+      HostConfig: { NetworkMode: string; PortBindings: object | null };
+      Mounts: { Source: string; Destination: string }[];
       NetworkSettings: { Ports: object | null; IPAddress?: string };
     },
   ];
-  const { Config, HostConfig, NetworkSettings } = container;
+  const { Config, HostConfig, Mounts, NetworkSettings } = container;
   return {
     user: Config.User,
     /** Its workspace on the host. */
-    workspace: HostConfig.Binds[0]?.split(':')[0] ?? '',
+    workspace: Mounts.find(({ Destination }) => Destination === '/workspace')?.Source ?? '',
     network: {
       mode: HostConfig.NetworkMode,
       published: Object.keys({ ...HostConfig.PortBindings, ...NetworkSettings.Ports }),
