@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { toFailure } from '../domain/failure.ts';
-import type { SandboxUser } from './container-spec.ts';
-import { engineProblem, engineStatus } from './docker-host.ts';
+import type { SandboxUser } from './container/container-spec.ts';
+import { engineProblem, engineStatus } from './container/docker-host.ts';
+import { findRuntimeProblem, type RuntimeChoice } from './container/runtime.ts';
 import { type ImageFacts, judgeImage, type Probe, probes, setIdProbe } from './image-contract.ts';
 import type { Sandbox, SandboxCheck, Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
-import { findRuntimeProblem, type RuntimeChoice } from './runtime.ts';
 import { sandboxUser } from './sandbox-user.ts';
 
 /** Milliseconds the trial sandbox may take, start to end, and one command in it. */
