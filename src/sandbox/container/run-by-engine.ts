@@ -172,13 +172,13 @@ async function ended(
   let closedMs = noteMs;
   for (const limit = performance.now() + limitMs; ; waitMs = Math.min(2 * waitMs, lookMs)) {
     const closed = await Promise.race([over, delay(waitMs, false, { signal })]);
-    if (!closed) onLook();
     const { Running: running, ExitCode: code } = await exec.inspect();
     if (!running) {
       // What was said last may still be on its way.
       if (!closed) await Promise.race([over, delay(lookMs, false, { signal })]);
       return code;
     }
+    onLook();
     // The engine closes the output a moment before it notes the end; so does a program that wants no output.
     if (closed) await delay(closedMs, undefined, { signal });
     if (closed) closedMs = Math.min(2 * closedMs, lookMs);
