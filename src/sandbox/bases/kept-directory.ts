@@ -34,22 +34,23 @@ const abandonedMs = 24 * 60 * 60 * 1000;
 export const treeOf = (place: string) => join(place, 'tree');
 
 /**
- * Gives the tree of a directory, and says that it is used. `settle` puts it in place: once for all who ask at the same
- * time, where this process has not seen to it yet or it is gone.
+ * Gives the tree of a directory, and says that it is used. `settle` puts it in place, where this process has not seen to
+ * it yet or it is gone: once for all who ask at the same time and give the same `means`, what it may fail for want of.
  */
 export type Keeper = (
   place: string,
   signal: AbortSignal,
   settle: (signal: AbortSignal) => Promise<void>,
+  means?: string,
 ) => Promise<string>;
 
 export function createKeeper(): Keeper {
   const once = createSharedWork<void>();
   const settled = new Set<string>();
-  return async (place, signal, settle) => {
+  return async (place, signal, settle, means = '') => {
     for (;;) {
       if (!settled.has(place) || !(await exists(treeOf(place)))) {
-        await once(place, signal, settle);
+        await once(`${place} ${means}`, signal, settle);
         settled.add(place);
       }
       // Whoever makes room may have taken it a moment ago.

@@ -68,7 +68,9 @@ export function createPreparedLayers(options: PreparedLayersOptions): PreparedLa
   async function layerOf(request: SetupRequest, wanted: SetupPlan, signal: AbortSignal): Promise<string> {
     const home = join(root, String(request.repository.id));
     const place = join(home, wanted.key);
-    return await keeper(place, signal, (shared) => settle(options, home, place, request, wanted, shared));
+    const make = (shared: AbortSignal) => settle(options, home, place, request, wanted, shared);
+    // Who has more memory does not fail with who has less: the lock lets one in after the other.
+    return await keeper(place, signal, make, String(request.memoryMib ?? ''));
   }
 
   return {

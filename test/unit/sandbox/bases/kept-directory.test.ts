@@ -45,6 +45,17 @@ it('sees to a directory once, and says at each use that it is used', async () =>
   expect((await stat(join(place, 'used'))).mtimeMs).toBeGreaterThan(1000);
 });
 
+it('lets those who have more to make it with try for themselves', async () => {
+  const place = join(home, 'one');
+  const keep = createKeeper();
+  const small = keep(place, signal, () => Promise.reject(new Error('too small')), '1024');
+  const large = keep(place, signal, () => make(place), '2048');
+  expect(await Promise.allSettled([small, large])).toEqual([
+    { status: 'rejected', reason: new Error('too small') },
+    { status: 'fulfilled', value: treeOf(place) },
+  ]);
+});
+
 it('gives up with the reason of whoever asked', async () => {
   const gone = new AbortController();
   const settle = async () => gone.abort(new Error('enough'));
