@@ -202,7 +202,9 @@ export async function compose(
     publish: createPublishJob({ store, publisher, queue, log }),
     dispatch,
     reconcile: createReconciler({ ...common, timing }),
-    reapSandboxes: createSandboxReaper({ sandboxes, store, makeRoom, leaseMs: timing.lease_ms, log }),
+    reapSandboxes: createSandboxReaper({ sandboxes, store, leaseMs: timing.lease_ms, log }),
+    /** Removes snapshots and prepared dependencies beyond what they may take. */
+    makeRoom,
     close: () => parts.disposeAsync(),
   };
 }

@@ -21,6 +21,8 @@ const lightJobs = 8;
 const plansAtOnce = 2;
 /** How often a worker asks for its claims, milliseconds: a cancel is done within seconds. */
 const lookMs = 1000;
+/** How often room is made beside the times that something was made, milliseconds: what was in use then may go by now. */
+const roomMs = 300_000;
 
 export async function startService(
   parts: Composition,
@@ -47,6 +49,8 @@ export async function startService(
     stops.push(() => looks.stop());
     const reaper = everyInterval('reaping sandboxes', timing.lease_ms, parts.reapSandboxes, log);
     stops.push(() => reaper.stop());
+    const room = everyInterval('making room', roomMs, parts.makeRoom, log);
+    stops.push(() => room.stop());
   }
   if (roles.serve) {
     await queue.work('admit', lightJobs, parts.admit);

@@ -1,4 +1,5 @@
 import { PatchfleetError } from '../domain/failure.ts';
+import { readableName } from './readable-name.ts';
 import { type RepositoryConfig, repositoryConfigPath } from './repository-config.ts';
 import type { NetworkRule, SandboxConfig } from './sandbox-config.ts';
 
@@ -17,7 +18,7 @@ export function allowedNetwork(
   for (const named of repository.setup.network.allow) {
     const place = placeOf(named);
     const rule = allow.find(({ host, port }) => place !== null && `${host}:${port}` === place);
-    if (place === null) problems.push(`\`${readable(named)}\` is no \`host\` or \`host:port\``);
+    if (place === null) problems.push(`\`${readableName(named)}\` is no \`host\` or \`host:port\``);
     else if (rule === undefined) problems.push(`the operator does not allow \`${place}\``);
     else found.set(place, rule);
   }
@@ -36,9 +37,4 @@ export function allowedNetwork(
 function placeOf(named: string): string | null {
   const [, host, port = '443'] = /^([a-z0-9.-]+)(?::(\d{1,5}))?$/i.exec(named) ?? [];
   return host === undefined ? null : `${host.toLowerCase()}:${Number(port)}`;
-}
-
-/** It is shown on GitHub, and whoever may write the file has written it. */
-function readable(name: string): string {
-  return name.replaceAll(/[`\p{C}\s]+/gu, ' ').slice(0, 200);
 }

@@ -1,4 +1,5 @@
 import { PatchfleetError } from '../domain/failure.ts';
+import { readableName } from './readable-name.ts';
 import { type RepositoryConfig, repositoryConfigPath } from './repository-config.ts';
 import type { SandboxConfig } from './sandbox-config.ts';
 
@@ -16,11 +17,6 @@ export function imageFor(
   if (wanted === operator.image || operator.images.includes(wanted)) return wanted;
   throw new PatchfleetError(
     'image_refused',
-    `${repositoryConfigPath}: sandbox.image: the operator does not allow the image \`${readable(wanted)}\``,
+    `${repositoryConfigPath}: sandbox.image: the operator does not allow the image \`${readableName(wanted)}\``,
   );
-}
-
-/** It is shown on GitHub, and whoever may write the file has written it. */
-function readable(name: string): string {
-  return name.replaceAll(/[`\p{C}\s]+/gu, ' ').slice(0, 200);
 }

@@ -88,7 +88,8 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
       for (const wakeUp of waiters.splice(0)) wakeUp();
       // What it made room for may have been queued long ago, and its wake-up been in vain.
       await tryTake(weight);
-      deps.changed(work.task);
+      // What comes next is not for a worker that goes.
+      if (!shutdown.signal.aborted) deps.changed(work.task);
     };
     const entry = { work, gone, weight, ended: Promise.resolve() };
     running.set(attemptId, entry);

@@ -75,7 +75,10 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
 
   function forget(taskId: string): void {
     tasks.delete(taskId);
-    for (const group of groups.values()) group.tasks.delete(taskId);
+    for (const [key, group] of groups) {
+      group.tasks.delete(taskId);
+      if (group.tasks.size === 0 && !group.counting) groups.delete(key);
+    }
   }
 
   /** Does it beside everything else. */

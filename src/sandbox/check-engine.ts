@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdtemp } from 'node:fs/promises';
+import { chmod, chown, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { toFailure } from '../domain/failure.ts';
+import type { SandboxUser } from './container/container-spec.ts';
 import { engineProblem, engineStatus } from './container/docker-host.ts';
 import { findRuntimeProblem, type RuntimeChoice } from './container/runtime.ts';
 import { type ImageFacts, judgeImage, type Probe, probes, setIdProbe } from './image-contract.ts';
 import type { Sandbox, SandboxCheck, Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
+import { sandboxUser } from './sandbox-user.ts';
 
 /** Milliseconds the trial sandbox may take, start to end, and one command in it. */
 const trialMs = 120_000;
@@ -24,6 +26,7 @@ export async function checkEngine(
   choice: RuntimeChoice,
   images: readonly string[],
   sandboxes: Pick<Sandboxes, 'acquire'>,
+  user: SandboxUser = sandboxUser(),
 ): Promise<SandboxCheck> {
   try {
     await docker.ping();
@@ -35,7 +38,7 @@ export async function checkEngine(
   const runtime = await findRuntimeProblem(docker, choice);
   if (runtime !== null) return problem(runtime);
   const reports: SandboxCheck[] = [];
-  for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes));
+  for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes, user));
   return {
     problems: reports.flatMap(({ problems }) => problems),
     notes: reports.flatMap(({ notes }) => notes),
@@ -46,6 +49,7 @@ async function checkImage(
   docker: Images,
   image: string,
   sandboxes: Pick<Sandboxes, 'acquire'>,
+  user: SandboxUser,
 ): Promise<SandboxCheck> {
   let seen: Docker.ImageInspectInfo;
   try {
@@ -65,10 +69,10 @@ async function checkImage(
     volumes: Object.keys(declared?.Volumes ?? {}),
     healthcheck: !['NONE', undefined].includes(declared?.Healthcheck?.Test?.[0]),
   };
-  // A worker beside us may take the first one for an orphan: no attempt of that id is alive.
+  // A worker beside us may take the first one for an orphan: a doctor gives no sign of life.
   for (let tries = 1; ; tries += 1) {
     try {
-      return judgeImage(image, { ...facts, ...(await trial(image, sandboxes)) });
+      return judgeImage(image, { ...facts, ...(await trial(image, sandboxes, user)) });
     } catch (thrown) {
       if (tries < 2) continue;
       return problem(
@@ -82,13 +86,14 @@ async function checkImage(
 async function trial(
   image: string,
   sandboxes: Pick<Sandboxes, 'acquire'>,
+  user: SandboxUser,
 ): Promise<Pick<ImageFacts, 'failed' | 'setId'>> {
   const snapshot = await mkdtemp(join(tmpdir(), 'patchfleet-check-'));
   const signal = AbortSignal.timeout(trialMs);
   try {
-    // The user of the sandbox may look into it, as into every snapshot.
+    // The sandbox user's, as every snapshot is: of another's no overlay is made.
     await chmod(snapshot, 0o755);
-    // An attempt id like any other, for a reaper may ask for it.
+    if (process.getuid?.() === 0) await chown(snapshot, user.uid, user.gid);
     const ids = { taskId: randomUUID(), attemptId: randomUUID() };
     const sandbox = await sandboxes.acquire({ ...ids, snapshot, image, wallMs: trialMs }, signal);
     try {

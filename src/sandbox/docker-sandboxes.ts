@@ -84,7 +84,8 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
         throw new PatchfleetError('sandbox_unavailable', engineProblem(thrown), { cause: thrown });
       }
     },
-    check: (images = [config.image, ...config.images]) => checkEngine(docker, config, images, sandboxes),
+    check: (images = [config.image, ...config.images]) =>
+      checkEngine(docker, config, images, sandboxes, user),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');

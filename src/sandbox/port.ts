@@ -115,8 +115,8 @@ export interface RunResult {
   /**
    * Most memory that the whole container, tool server included, was seen to need while the program ran: the cache of
    * files is left out, since the kernel takes it back; the whole limit where the kernel killed for want of memory.
-   * Looked at ten times a second for {@link Sandbox.run}, at the engine's word twice a second for
-   * {@link Sandbox.runByEngine}: a shorter peak may be missed. Null: nobody says.
+   * Looked at ten times a second for {@link Sandbox.run} (while nothing moves, down to every 5 s), at the engine's word
+   * twice a second for {@link Sandbox.runByEngine}: a shorter peak may be missed. Null: nobody says.
    */
   readonly peakMemoryBytes: number | null;
   /**

@@ -57,13 +57,10 @@ export function createReconciler(deps: {
 export function createSandboxReaper(deps: {
   sandboxes: Sandboxes;
   store: Pick<Store, 'workers'>;
-  /** Removes snapshots and prepared dependencies beyond what they may take. Never rejects. */
-  makeRoom: () => Promise<void>;
   leaseMs: number;
   log: Logger;
 }): () => Promise<void> {
   return async () => {
-    await deps.makeRoom();
     const removed = await deps.sandboxes.reap((worker) => deps.store.workers.isAlive(worker, deps.leaseMs));
     if (removed.containers + removed.workspaces > 0) deps.log.info(removed, 'removed orphaned sandboxes');
   };

@@ -5,6 +5,7 @@ import { execa } from 'execa';
 import { z } from 'zod';
 import { hostCommand } from '../host-command.ts';
 import { removeTree } from '../remove-tree.ts';
+import { createSharedWork } from '../shared-work.ts';
 
 /**
  * Directories that are made once and shared by many workspaces, as the layers below them:
@@ -31,6 +32,33 @@ export const asidePrefix = '.tmp-';
 const abandonedMs = 24 * 60 * 60 * 1000;
 
 export const treeOf = (place: string) => join(place, 'tree');
+
+/**
+ * Gives the tree of a directory, and says that it is used. `settle` puts it in place, where this process has not seen to
+ * it yet or it is gone: once for all who ask at the same time and give the same `means`, what it may fail for want of.
+ */
+export type Keeper = (
+  place: string,
+  signal: AbortSignal,
+  settle: (signal: AbortSignal) => Promise<void>,
+  means?: string,
+) => Promise<string>;
+
+export function createKeeper(): Keeper {
+  const once = createSharedWork<void>();
+  const settled = new Set<string>();
+  return async (place, signal, settle, means = '') => {
+    for (;;) {
+      if (!settled.has(place) || !(await exists(treeOf(place)))) {
+        await once(`${place} ${means}`, signal, settle);
+        settled.add(place);
+      }
+      // Whoever makes room may have taken it a moment ago.
+      if ((await noteUse(place)) || (await exists(treeOf(place)))) return treeOf(place);
+      signal.throwIfAborted();
+    }
+  };
+}
 
 /** A name beside `place` for what is not in place. */
 export function asideOf(place: string, home = dirname(place)): string {
@@ -92,21 +120,31 @@ export async function isAsMade(place: string, signal: AbortSignal): Promise<bool
 }
 
 /**
- * Takes a directory that is not as it was made out of its place. Those who still read it keep it for a day. True:
- * the place is free, or has another by now.
+ * Takes a directory that is not as it was made out of its place. Those who still read it keep it for a day. The place is
+ * free then, or has another; it does not mind when another process was faster.
  */
 export async function putAside(place: string, signal: AbortSignal): Promise<void> {
   const aside = asideOf(place);
-  await rename(place, aside);
+  try {
+    await rename(place, aside);
+  } catch (thrown) {
+    if (isGone(thrown)) return;
+    throw thrown;
+  }
   // Another process may have put a good one there since it was looked at.
   if (!(await isAsMade(aside, signal))) return await touch(aside);
   await rename(aside, place).catch(() => touch(aside));
 }
 
-/** Says that it is used now. Does not mind when it is gone. */
-export async function noteUse(place: string): Promise<void> {
-  await touch(join(place, 'used')).catch(() => {});
+/** Says that it is used now. False: it is gone. */
+export async function noteUse(place: string): Promise<boolean> {
+  return await touch(join(place, 'used')).then(
+    () => true,
+    (thrown: unknown) => !isGone(thrown),
+  );
 }
+
+const isGone = (thrown: unknown) => (thrown as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** Makes `home`, and removes what dead workers left in it. */
 export async function prepareHome(home: string): Promise<void> {

@@ -1,22 +1,19 @@
 import { chmod, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { execa } from 'execa';
 import type { SandboxConfig } from '../../config/sandbox-config.ts';
 import { PatchfleetError, toFailure } from '../../domain/failure.ts';
 import type { SetupFailures } from '../../store/port.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
-import { hostCommand } from '../host-command.ts';
 import type { KindRequest, Sandboxes, SandboxKind, Snapshots } from '../port.ts';
 import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
-import { createSharedWork } from '../shared-work.ts';
 import { withHeldLock } from './held-lock.ts';
 import {
   asideOf,
+  createKeeper,
   exists,
   isAsMade,
-  noteUse,
   prepareHome,
   putAside,
   putInPlace,
@@ -66,18 +63,14 @@ export interface PreparedLayers {
 export function createPreparedLayers(options: PreparedLayersOptions): PreparedLayers {
   const root = resolve(options.dir);
   const plan = createSetupPlanner(options.config);
-  const once = createSharedWork<void>();
-  const checked = new Set<string>();
+  const keeper = createKeeper();
 
   async function layerOf(request: SetupRequest, wanted: SetupPlan, signal: AbortSignal): Promise<string> {
     const home = join(root, String(request.repository.id));
     const place = join(home, wanted.key);
-    if (!checked.has(place) || !(await exists(treeOf(place)))) {
-      await once(place, signal, (shared) => settle(options, home, place, request, wanted, shared));
-      checked.add(place);
-    }
-    await noteUse(place);
-    return treeOf(place);
+    const make = (shared: AbortSignal) => settle(options, home, place, request, wanted, shared);
+    // Who has more memory does not fail with who has less: the lock lets one in after the other.
+    return await keeper(place, signal, make, String(request.memoryMib ?? ''));
   }
 
   return {
@@ -179,6 +172,4 @@ async function make(
   await mkdir(layer, { mode: 0o755 });
   await separateLayer({ written, snapshot, layer }, options.user ?? sandboxUser());
   await removeTree(written);
-  // So that it can be read, copied and written over by whoever it belongs to. Follows no link.
-  await execa('chmod', ['-R', '--', 'u+rwX', layer], { ...hostCommand, cancelSignal: signal });
 }

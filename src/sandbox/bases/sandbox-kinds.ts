@@ -31,6 +31,8 @@ export function createSandboxKinds(deps: SandboxKindsDependencies): SandboxKinds
         request.config.setup.commands.length === 0
           ? null
           : await prepared.ensure(await withImage(request, signal), snapshot, signal);
+      // Dependencies may have taken longer to make than what nobody uses is kept for.
+      if (layer !== null) await snapshots.ensure(repository, commit, signal);
       return {
         snapshot,
         ...(layer === null ? {} : { prepared: layer }),

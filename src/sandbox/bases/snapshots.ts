@@ -7,12 +7,11 @@ import type { Snapshots } from '../port.ts';
 import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
-import { createSharedWork } from '../shared-work.ts';
 import {
   asideOf,
+  createKeeper,
   exists,
   isAsMade,
-  noteUse,
   prepareHome,
   putAside,
   putInPlace,
@@ -50,8 +49,7 @@ export interface SnapshotsOptions {
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const root = resolve(options.dir);
   const user = options.user ?? sandboxUser();
-  const once = createSharedWork<void>();
-  const checked = new Set<string>();
+  const keeper = createKeeper();
 
   async function settle(
     home: string,
@@ -85,12 +83,9 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(commit)) throw new TypeError(`not a commit id: ${commit}`);
       const home = join(root, String(repository.id));
       const place = join(home, commit);
-      if (!checked.has(place) || !(await exists(treeOf(place)))) {
-        await once(place, signal, (shared) => settle(home, place, repository.mirrorDir, commit, shared));
-        checked.add(place);
-      }
-      await noteUse(place);
-      return treeOf(place);
+      return await keeper(place, signal, (shared) =>
+        settle(home, place, repository.mirrorDir, commit, shared),
+      );
     },
   };
 }

@@ -16,6 +16,8 @@ const killSlackMs = 15_000;
  */
 const firstLookMs = 100;
 const lookMs = 500;
+/** How long an engine may need to note the end of what has closed its output, ms; more at each further look. */
+const noteMs = 20;
 /** What `timeout` exits with when it had to kill, or is killed itself. */
 const killedCodes = [124, 137];
 
@@ -167,17 +169,19 @@ async function ended(
     () => true,
   );
   let waitMs = firstLookMs;
+  let closedMs = noteMs;
   for (const limit = performance.now() + limitMs; ; waitMs = Math.min(2 * waitMs, lookMs)) {
     const closed = await Promise.race([over, delay(waitMs, false, { signal })]);
-    if (!closed) onLook();
     const { Running: running, ExitCode: code } = await exec.inspect();
     if (!running) {
       // What was said last may still be on its way.
       if (!closed) await Promise.race([over, delay(lookMs, false, { signal })]);
       return code;
     }
-    // The engine closes the output a moment before it notes the end.
-    if (closed) await delay(20, undefined, { signal });
+    onLook();
+    // The engine closes the output a moment before it notes the end; so does a program that wants no output.
+    if (closed) await delay(closedMs, undefined, { signal });
+    if (closed) closedMs = Math.min(2 * closedMs, lookMs);
     if (performance.now() > limit)
       throw new PatchfleetError('sandbox_died', 'a check could not be killed at its limit');
   }

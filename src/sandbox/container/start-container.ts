@@ -96,7 +96,9 @@ async function howItEnded(
   spec: ContainerCreateOptions,
 ): Promise<string | PatchfleetError> {
   const done = new AbortController();
-  await Promise.race([container.wait({ abortSignal: done.signal }), delay(exitLimitMs)]).catch(() => {});
+  const { signal } = done;
+  const late = delay(exitLimitMs, undefined, { signal });
+  await Promise.race([container.wait({ abortSignal: signal }), late]).catch(() => {});
   done.abort();
   try {
     const { State: state } = await container.inspect();

@@ -63,11 +63,6 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       ? createVolumeWorkspaces(place, { removeVolume, removeDirectory })
       : createCopiedWorkspaces(place);
   };
-  const remove = async (root: string, id: string, hasVolume: boolean) => {
-    if (hasVolume) await removeVolume(id);
-    await unmountBelow(join(root, id));
-    await removeDirectory(join(root, id));
-  };
 
   async function choose(signal: AbortSignal): Promise<WorkspaceMode> {
     const root = await canonical();
@@ -131,7 +126,10 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       return [...new Map(all.map((one) => [one.id, one])).values()];
     },
     async remove(id) {
-      await remove(await canonical(), id, true);
+      const dir = join(await canonical(), id);
+      await removeVolume(id);
+      await unmountBelow(dir);
+      await removeDirectory(dir);
     },
   };
 }

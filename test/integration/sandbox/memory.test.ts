@@ -44,6 +44,13 @@ describe('what a run needs', () => {
     expect(more).toBeLessThan(90);
   }, 40_000);
 
+  it('is said by the engine, too, of a program that has closed its output', async () => {
+    const silent = `import os, time; os.close(1); os.close(2); held = b"x" * (64 * 1024 * 1024); time.sleep(1.2)`;
+    const run = await sandbox.runByEngine(['python3', '-c', silent], { signal, wallMs: 20_000 });
+    expect(run).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
+    expect((run.peakMemoryBytes ?? 0) / mib).toBeGreaterThan(63);
+  }, 40_000);
+
   it('has no part of what the kernel keeps of files', async () => {
     const run = await sandbox.run(reading, { signal, wallMs: 30_000 });
     const byEngine = await sandbox.runByEngine(reading, { signal, wallMs: 30_000 });

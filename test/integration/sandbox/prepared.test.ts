@@ -56,11 +56,11 @@ const commit = (tree: Files) =>
 function createWorker(name: string, config: Partial<SandboxConfig> = {}, own = setting) {
   const dir = join(setting.home, name);
   const counts = { started: 0, prepared: 0 };
-  const hooks: { before: (() => void) | null } = { before: null };
+  const hooks: { before: ((request: SandboxRequest) => void) | null } = { before: null };
   const failures = createFailuresInMemory();
   const acquire = (request: SandboxRequest, abort: AbortSignal) => {
     counts.started += 1;
-    hooks.before?.();
+    hooks.before?.(request);
     return own.sandboxes.acquire(request, abort);
   };
   const { kinds } = kindsBelow(
@@ -276,6 +276,20 @@ describe('a setup that fails', () => {
     });
     await worker.kinds.of(worker.ask(head), signal);
     expect(worker.counts).toEqual({ started: 2, prepared: 1 });
+  }, 60_000);
+
+  it('fails for want of memory for those alone who have no more', async () => {
+    const worker = createWorker('memory');
+    const head = commit(files);
+    worker.hooks.before = ({ memoryMib }) => {
+      if (memoryMib === undefined) throw new PatchfleetError('memory_exhausted', 'too little');
+    };
+    // Who has less asks first, as what starts sandboxes ahead may.
+    const less = worker.kinds.of(worker.ask(head), signal).catch(() => {});
+    const more = await worker.kinds.of(worker.ask(head, { memoryMib: 512 }), signal);
+    await less;
+    expect(more).toMatchObject({ prepared: expect.any(String), memoryMib: 512 });
+    expect(worker.counts.prepared).toBe(1);
   }, 60_000);
 
   it('may reach only what the operator allows as well', async () => {

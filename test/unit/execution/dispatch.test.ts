@@ -163,13 +163,17 @@ describe('a worker', () => {
     const at = setting({ capacity: 2, queued: names('a', 'b', 'c') });
     await Promise.all([at.dispatch.wake(never), at.dispatch.wake(never)]);
     const late = at.dispatch.wake(never);
+    at.changed.splice(0);
     await at.dispatch.stop();
     await late;
-    expect({ ended: at.ended, running: at.running(), queued: at.queued, left: at.left }).toEqual({
+    const { ended, queued, left, changed } = at;
+    expect({ ended, running: at.running(), queued, left, changed }).toEqual({
       ended: ['a given back', 'b given back'],
       running: [],
       queued: names('c'),
       left: ['w'],
+      // Nothing is started ahead by a worker that goes.
+      changed: [],
     });
   });
 });

@@ -18,6 +18,7 @@ it('a worker gives its sign of life before anything of it can open a sandbox', a
       stop: note('stop'),
     },
     reapSandboxes: note('reap'),
+    makeRoom: note('room'),
     reconcile: note('reconcile'),
     log: { warn: () => {}, error: () => {} },
     close: note('close'),

@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import type Docker from 'dockerode';
 import { expect, it } from 'vitest';
 import { PatchfleetError } from '../../../src/domain/failure.ts';
@@ -47,6 +48,18 @@ it('does not blame the image for one trial that a worker took for an orphan', as
   const { ports, closed } = sandboxes({ dying: 1 });
   expect(await checkEngine(images(), standard, ['x:1'], ports)).toEqual({ problems: [], notes: [size] });
   expect(closed()).toBe(2);
+});
+
+it('tries an image over what belongs to the user of the sandboxes', async () => {
+  const owners: number[] = [];
+  const { ports } = sandboxes({});
+  const acquire = async (request: SandboxRequest) => {
+    owners.push((await lstat(request.snapshot)).uid);
+    return await ports.acquire(request);
+  };
+  const uid = process.getuid?.() === 0 ? 12_345 : (process.getuid?.() ?? 0);
+  await checkEngine(images(), standard, ['x:1'], { acquire }, { uid, gid: uid });
+  expect(owners).toEqual([uid]);
 });
 
 it('names what is wrong when the second trial fails as well', async () => {

@@ -1,0 +1,67 @@
+import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createKeeper, putAside, treeOf } from '../../../../src/sandbox/bases/kept-directory.ts';
+
+let home: string;
+const signal = new AbortController().signal;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'patchfleet-kept-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+async function make(place: string): Promise<void> {
+  await mkdir(treeOf(place), { recursive: true });
+  await writeFile(join(place, 'used'), '');
+  await utimes(join(place, 'used'), 1, 1);
+}
+
+it('makes anew what was taken away between its making and its use', async () => {
+  const place = join(home, 'one');
+  let made = 0;
+  const settle = async () => {
+    made += 1;
+    await make(place);
+    // Another process makes room.
+    if (made === 1) await rm(place, { recursive: true });
+  };
+  expect(await createKeeper()(place, signal, settle)).toBe(treeOf(place));
+  expect(made).toBe(2);
+});
+
+it('sees to a directory once, and says at each use that it is used', async () => {
+  const place = join(home, 'one');
+  let made = 0;
+  const settle = async () => {
+    made += 1;
+    await make(place);
+  };
+  const keep = createKeeper();
+  await Promise.all([keep(place, signal, settle), keep(place, signal, settle)]);
+  await utimes(join(place, 'used'), 1, 1);
+  await keep(place, signal, settle);
+  expect(made).toBe(1);
+  expect((await stat(join(place, 'used'))).mtimeMs).toBeGreaterThan(1000);
+});
+
+it('lets those who have more to make it with try for themselves', async () => {
+  const place = join(home, 'one');
+  const keep = createKeeper();
+  const small = keep(place, signal, () => Promise.reject(new Error('too small')), '1024');
+  const large = keep(place, signal, () => make(place), '2048');
+  expect(await Promise.allSettled([small, large])).toEqual([
+    { status: 'rejected', reason: new Error('too small') },
+    { status: 'fulfilled', value: treeOf(place) },
+  ]);
+});
+
+it('gives up with the reason of whoever asked', async () => {
+  const gone = new AbortController();
+  const settle = async () => gone.abort(new Error('enough'));
+  await expect(createKeeper()(join(home, 'one'), gone.signal, settle)).rejects.toThrow('enough');
+});
+
+it('does not mind that another process has put a bad directory aside', async () => {
+  await expect(putAside(join(home, 'one'), signal)).resolves.toBeUndefined();
+});
