@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { toFailure } from '../domain/failure.ts';
-import { engineProblem, engineStatus } from './docker-host.ts';
+import { engineProblem, engineStatus } from './container/docker-host.ts';
+import { findRuntimeProblem, type RuntimeChoice } from './container/runtime.ts';
 import { type ImageFacts, judgeImage, type Probe, probes, setIdProbe } from './image-contract.ts';
 import type { Sandbox, SandboxCheck, Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
-import { findRuntimeProblem, type RuntimeChoice } from './runtime.ts';
 
 /** Milliseconds the trial sandbox may take, start to end, and one command in it. */
 const trialMs = 120_000;

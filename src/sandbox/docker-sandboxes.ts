@@ -3,19 +3,19 @@ import { dirname, join, resolve } from 'node:path';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { PatchfleetError } from '../domain/failure.ts';
 import { createSlots } from '../domain/slots.ts';
+import { holdingBases } from './bases/hold-bases.ts';
 import { checkEngine } from './check-engine.ts';
-import type { SandboxUser } from './container-spec.ts';
-import { createWorkspaces } from './create-workspaces.ts';
-import { connectEngine, engineProblem } from './docker-host.ts';
-import type { EgressOptions } from './egress.ts';
-import { holdingBases } from './hold-bases.ts';
-import { createEgress } from './open-egress.ts';
+import type { SandboxUser } from './container/container-spec.ts';
+import { connectEngine, engineProblem } from './container/docker-host.ts';
+import type { EgressOptions } from './egress/egress.ts';
+import { createEgress } from './egress/open-egress.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
-import { createPool, type PoolFigures } from './pool.ts';
+import { createPool, type PoolFigures } from './pool/pool.ts';
 import type { Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxUser } from './sandbox-user.ts';
+import { createWorkspaces } from './workspaces/create-workspaces.ts';
 
 export interface SandboxesOptions {
   /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */

@@ -1,20 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
-import { containerSpec, type SandboxUser } from './container-spec.ts';
-import { cpuTime } from './cpu-time.ts';
-import { createDiskWatch, diskLimits } from './disk-watch.ts';
-import { type Engine, engineProblem } from './docker-host.ts';
-import type { Egress, OpenEgress } from './open-egress.ts';
+import { containerSpec, type SandboxUser } from './container/container-spec.ts';
+import { cpuTime } from './container/cpu-time.ts';
+import { type Engine, engineProblem } from './container/docker-host.ts';
+import { removeContainer } from './container/remove-container.ts';
+import { runByEngine } from './container/run-by-engine.ts';
+import { createRuntimeCheck } from './container/runtime.ts';
+import { type StartedContainer, startContainer } from './container/start-container.ts';
+import { stopContainer } from './container/stop-container.ts';
+import type { Egress, OpenEgress } from './egress/open-egress.ts';
 import type { Sandbox, SandboxKind, SandboxRequest } from './port.ts';
-import { removeContainer } from './remove-container.ts';
-import { runByEngine } from './run-by-engine.ts';
-import { createRuntimeCheck } from './runtime.ts';
 import { sandboxCalls } from './sandbox-calls.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxProblem } from './sandbox-problem.ts';
-import { type StartedContainer, startContainer } from './start-container.ts';
-import { stopContainer } from './stop-container.ts';
-import type { Workspace, Workspaces } from './workspaces.ts';
+import { createDiskWatch, diskLimits } from './workspaces/disk-watch.ts';
+import type { Workspace, Workspaces } from './workspaces/workspaces.ts';
 
 /** How long the engine is asked to end a container that wrote too much, ms. */
 const stopLimitMs = 30_000;

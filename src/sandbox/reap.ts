@@ -1,11 +1,11 @@
 import type Docker from 'dockerode';
 import { PatchfleetError } from '../domain/failure.ts';
-import { labels } from './container-spec.ts';
-import { engineProblem } from './docker-host.ts';
-import type { Egress } from './open-egress.ts';
-import { removeContainer } from './remove-container.ts';
+import { labels } from './container/container-spec.ts';
+import { engineProblem } from './container/docker-host.ts';
+import { removeContainer } from './container/remove-container.ts';
+import type { Egress } from './egress/open-egress.ts';
 import type { SandboxLog } from './sandbox-log.ts';
-import type { Workspaces } from './workspaces.ts';
+import type { Workspaces } from './workspaces/workspaces.ts';
 
 /**
  * Removes what dead workers left: containers with the label of this instance and workspaces. What cannot be removed

@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
 import { defaultMaxBuffer, greatestMaxBuffer, lookupLimitMs } from '../../sandbox/protocol.ts';
 import { PatchfleetError } from '../domain/failure.ts';
-import { workspaceInContainer } from './container-spec.ts';
+import { workspaceInContainer } from './container/container-spec.ts';
+import type { EngineRun } from './container/run-by-engine.ts';
+import type { StartedContainer } from './container/start-container.ts';
 import type { HarvestEntry, RunResult, Sandbox } from './port.ts';
-import type { EngineRun } from './run-by-engine.ts';
-import type { StartedContainer } from './start-container.ts';
 
 /** Beyond the limit that the tool server keeps itself, how long its answer may take, ms. */
 const answerSlackMs = 15_000;

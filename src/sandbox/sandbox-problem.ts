@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type Docker from 'dockerode';
-import { engineProblem } from './docker-host.ts';
-import type { StartedContainer } from './start-container.ts';
+import { engineProblem } from './container/docker-host.ts';
+import type { StartedContainer } from './container/start-container.ts';
 
 /** Far more than a healthy one takes under load, ms: taking it for dead costs a start. */
 const limitMs = 5000;

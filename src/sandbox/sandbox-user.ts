@@ -1,4 +1,4 @@
-import type { SandboxUser } from './container-spec.ts';
+import type { SandboxUser } from './container/container-spec.ts';
 
 /**
  * Who owns workspaces and snapshots on the host and runs everything in containers: 10001 for a worker that is root,

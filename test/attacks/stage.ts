@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { NetworkRule } from '../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../src/sandbox/docker-sandboxes.ts';
-import type { EgressOptions } from '../../src/sandbox/egress.ts';
+import type { EgressOptions } from '../../src/sandbox/egress/egress.ts';
 import type { Sandbox, Sandboxes } from '../../src/sandbox/port.ts';
 import { createPatchSetting, never, type PatchSetting } from '../integration/patches/patch-setting.ts';
 import { fingerprint, hostProblem } from './host.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import Docker from 'dockerode';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { labels } from '../../src/sandbox/container-spec.ts';
+import { labels } from '../../src/sandbox/container/container-spec.ts';
 import { until } from '../support/app/until.ts';
 
 const main = fileURLToPath(new URL('../demo/main.ts', import.meta.url));

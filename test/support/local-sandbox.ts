@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { editFile, removeFile, writeWhole } from '../../sandbox/change-files.ts';
 import { listDirectory, readLines } from '../../sandbox/look-at-files.ts';
 import { runCommand } from '../../sandbox/run-command.ts';
-import { harvestWorkspace } from '../../src/sandbox/harvest.ts';
+import { harvestWorkspace } from '../../src/sandbox/harvest/harvest.ts';
 import type { Sandbox } from '../../src/sandbox/port.ts';
 
 /**

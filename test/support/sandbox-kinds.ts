@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { type SandboxConfig, sandboxConfigSchema } from '../../src/config/sandbox-config.ts';
 import type { Failure } from '../../src/domain/failure.ts';
+import { createPreparedLayers, type PreparedLayers } from '../../src/sandbox/bases/prepared-layers.ts';
+import { createSandboxKinds } from '../../src/sandbox/bases/sandbox-kinds.ts';
+import { createSnapshots } from '../../src/sandbox/bases/snapshots.ts';
 import type { Sandboxes, SandboxKinds, Snapshots } from '../../src/sandbox/port.ts';
-import { createPreparedLayers, type PreparedLayers } from '../../src/sandbox/prepared-layers.ts';
-import { createSandboxKinds } from '../../src/sandbox/sandbox-kinds.ts';
-import { createSnapshots } from '../../src/sandbox/snapshots.ts';
 import type { SetupFailures } from '../../src/store/port.ts';
 
 /** Failures of setups that are kept as long as the process, as the table keeps them for minutes. */

@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import type { EgressRecord } from '../../../src/sandbox/egress.ts';
+import type { EgressRecord } from '../../../src/sandbox/egress/egress.ts';
 import { type Attack, contained, escaped, type Family, type Finding } from '../attack.ts';
 import { runScript, verdictOf } from '../probes.ts';
 import type { Stage } from '../stage.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { containerSpec } from '../../../src/sandbox/container-spec.ts';
+import { containerSpec } from '../../../src/sandbox/container/container-spec.ts';
 import { emptyDirectory, type Stage } from './stage.ts';
 
 /** What people do without Patchfleet's sandboxes, by the engine's API: the command line of docker is slower still. */

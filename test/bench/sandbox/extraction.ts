@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Workspaces } from '../../../src/sandbox/workspaces.ts';
+import type { Workspaces } from '../../../src/sandbox/workspaces/workspaces.ts';
 import { contentOf, pathOf } from '../merge/repository.ts';
 import { median, ofThree, spread } from './figures.ts';
 import { createStageWorkspaces, type SnapshotOf, type Stage } from './stage.ts';

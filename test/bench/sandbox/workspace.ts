@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { createSandboxOpener } from '../../../src/sandbox/open-sandbox.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
-import { type Workspaces, workspaceId } from '../../../src/sandbox/workspaces.ts';
+import { type Workspaces, workspaceId } from '../../../src/sandbox/workspaces/workspaces.ts';
 import { contentOf, pathOf } from '../merge/repository.ts';
 import { type WorkspaceRound, workspaceFigures } from './figures.ts';
 import { createStageWorkspaces, type SnapshotOf, type Stage, timed } from './stage.ts';

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Docker from 'dockerode';
-import { labels } from '../../../src/sandbox/container-spec.ts';
+import { labels } from '../../../src/sandbox/container/container-spec.ts';
 import type { Published, StormFacts, TaskFacts } from './facts.ts';
 import type { Hold, ModelCall, WorkerKill } from './paid-turns.ts';
 import type { AskedTask } from './tasks.ts';

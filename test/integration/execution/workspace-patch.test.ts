@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { putWorkspacePatch, takeWorkspacePatch } from '../../../src/execution/workspace-patch.ts';
+import { createSnapshots } from '../../../src/sandbox/bases/snapshots.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
-import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import { createSetting, type Setting, never as signal } from '../sandbox/docker-setting.ts';
 import { bareRepository, commitOf, git } from '../sandbox/git-trees.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { harvestWorkspace } from '../../../src/sandbox/harvest.ts';
+import { harvestWorkspace } from '../../../src/sandbox/harvest/harvest.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { TreeFile } from '../mirror/build-repository.ts';

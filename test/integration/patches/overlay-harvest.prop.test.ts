@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { harvestLimits, harvestUpper } from '../../../src/sandbox/harvest.ts';
+import { harvestLimits, harvestUpper } from '../../../src/sandbox/harvest/harvest.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { TreeFile } from '../mirror/build-repository.ts';
 import {

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { execa } from 'execa';
-import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
-import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
-import { createOverlayWorkspaces } from '../../../src/sandbox/overlay-workspaces.ts';
 import type { HarvestEntry } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
-import type { Workspace, WorkspaceBase } from '../../../src/sandbox/workspaces.ts';
+import { createCopiedWorkspaces } from '../../../src/sandbox/workspaces/copied-workspaces.ts';
+import { unmountBelow } from '../../../src/sandbox/workspaces/overlay-mount.ts';
+import { createOverlayWorkspaces } from '../../../src/sandbox/workspaces/overlay-workspaces.ts';
+import type { Workspace, WorkspaceBase } from '../../../src/sandbox/workspaces/workspaces.ts';
 import { mountedAt, never } from './patch-setting.ts';
 
 /** Workspaces of both forms over the same layers, and the sandbox user who writes to them. */

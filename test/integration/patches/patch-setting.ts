@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createMirrors } from '../../../src/github/mirror.ts';
 import type { Mirror, TreeChange } from '../../../src/github/port.ts';
-import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
+import { createSnapshots } from '../../../src/sandbox/bases/snapshots.ts';
 import type { HarvestEntry } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
-import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
-import type { Workspace } from '../../../src/sandbox/workspaces.ts';
+import { createCopiedWorkspaces } from '../../../src/sandbox/workspaces/copied-workspaces.ts';
+import type { Workspace } from '../../../src/sandbox/workspaces/workspaces.ts';
 import { type TreeFile, writeHistory } from '../mirror/build-repository.ts';
 
 export const never = new AbortController().signal;

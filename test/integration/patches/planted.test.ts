@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readPatch } from '../../../src/merging/read-patch.ts';
-import { harvestLimits, harvestWorkspace } from '../../../src/sandbox/harvest.ts';
+import { harvestLimits, harvestWorkspace } from '../../../src/sandbox/harvest/harvest.ts';
 import type { HarvestEntry } from '../../../src/sandbox/port.ts';
 import type { TreeFile } from '../mirror/build-repository.ts';
 import { createSetting, type Setting } from '../sandbox/docker-setting.ts';

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { diskUse } from '../../../src/sandbox/disk-use.ts';
-import { createDiskWatch } from '../../../src/sandbox/disk-watch.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { diskUse } from '../../../src/sandbox/workspaces/disk-use.ts';
+import { createDiskWatch } from '../../../src/sandbox/workspaces/disk-watch.ts';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 
 const signal = never;

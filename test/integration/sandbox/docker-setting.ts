@@ -6,11 +6,11 @@ import { dirname, join } from 'node:path';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes, type DockerSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import type { EgressOptions } from '../../../src/sandbox/egress.ts';
-import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
+import type { EgressOptions } from '../../../src/sandbox/egress/egress.ts';
 import type { Sandbox, SandboxKind } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { unmountBelow } from '../../../src/sandbox/workspaces/overlay-mount.ts';
 import { mountsBelow } from '../../support/loop-disk.ts';
 
 export const never = new AbortController().signal;

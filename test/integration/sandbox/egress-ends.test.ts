@@ -7,11 +7,11 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
-import { createWorkspaces } from '../../../src/sandbox/create-workspaces.ts';
-import { connectEngine } from '../../../src/sandbox/docker-host.ts';
-import { createEgress, type OpenEgress } from '../../../src/sandbox/open-egress.ts';
+import { connectEngine } from '../../../src/sandbox/container/docker-host.ts';
+import { createEgress, type OpenEgress } from '../../../src/sandbox/egress/open-egress.ts';
 import { createSandboxOpener } from '../../../src/sandbox/open-sandbox.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { createWorkspaces } from '../../../src/sandbox/workspaces/create-workspaces.ts';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 
 let requests = 0;

@@ -6,7 +6,7 @@ import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { EgressRecord } from '../../../src/sandbox/egress.ts';
+import type { EgressRecord } from '../../../src/sandbox/egress/egress.ts';
 import { selfSigned } from '../../support/self-signed.ts';
 import { createSetting, never } from './docker-setting.ts';
 

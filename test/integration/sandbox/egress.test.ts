@@ -6,7 +6,7 @@ import type { Server } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { EgressRecord } from '../../../src/sandbox/egress.ts';
+import type { EgressRecord } from '../../../src/sandbox/egress/egress.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { selfSigned } from '../../support/self-signed.ts';
 import { createSetting, never, type Setting } from './docker-setting.ts';

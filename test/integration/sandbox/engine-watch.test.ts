@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createEngineWatch } from '../../../src/sandbox/engine-watch.ts';
+import { createEngineWatch } from '../../../src/sandbox/container/engine-watch.ts';
 import { until } from '../../support/app/until.ts';
 
 /** An engine that answers pings, or takes them and says nothing: no real one can be told to hang. */

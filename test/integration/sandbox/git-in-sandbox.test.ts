@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { createSnapshots } from '../../../src/sandbox/bases/snapshots.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
-import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
 import { createSetting, never, type Setting } from './docker-setting.ts';
 import { bareRepository, commitOf, git } from './git-trees.ts';
 

@@ -3,11 +3,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { holdingBases, noteEveryMs } from '../../../src/sandbox/hold-bases.ts';
-import { asideOf, putInPlace, treeOf } from '../../../src/sandbox/kept-directory.ts';
-import { createRoomMaker } from '../../../src/sandbox/make-room.ts';
+import { holdingBases, noteEveryMs } from '../../../src/sandbox/bases/hold-bases.ts';
+import { asideOf, putInPlace, treeOf } from '../../../src/sandbox/bases/kept-directory.ts';
+import { createRoomMaker } from '../../../src/sandbox/bases/make-room.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
-import type { Workspaces } from '../../../src/sandbox/workspaces.ts';
+import type { Workspaces } from '../../../src/sandbox/workspaces/workspaces.ts';
 
 const signal = new AbortController().signal;
 const mib = 1024 * 1024;

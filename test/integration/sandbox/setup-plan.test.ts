@@ -5,9 +5,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
 import { type SandboxConfig, sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createMirrorWriter } from '../../../src/github/mirror-writer.ts';
+import { createSetupPlanner } from '../../../src/sandbox/bases/setup-plan.ts';
 import type { KindRequest } from '../../../src/sandbox/port.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
-import { createSetupPlanner } from '../../../src/sandbox/setup-plan.ts';
 import { bareRepository, commitOf, git } from './git-trees.ts';
 
 const signal = new AbortController().signal;

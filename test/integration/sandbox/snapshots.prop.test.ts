@@ -15,10 +15,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCopiedWorkspaces } from '../../../src/sandbox/copied-workspaces.ts';
+import { createSnapshots } from '../../../src/sandbox/bases/snapshots.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
-import { createSnapshots } from '../../../src/sandbox/snapshots.ts';
+import { createCopiedWorkspaces } from '../../../src/sandbox/workspaces/copied-workspaces.ts';
 import { mountedAt } from '../patches/patch-setting.ts';
 import { bareRepository, blob, commitOf, commitTree, type FileMade, git, rawTree } from './git-trees.ts';
 

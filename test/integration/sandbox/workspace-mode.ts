@@ -1,9 +1,9 @@
 /** Prints how workspaces are made here, or why they cannot be. */
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { PatchfleetError } from '../../../src/domain/failure.ts';
-import { createWorkspaces } from '../../../src/sandbox/create-workspaces.ts';
-import { connectEngine } from '../../../src/sandbox/docker-host.ts';
+import { connectEngine } from '../../../src/sandbox/container/docker-host.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { createWorkspaces } from '../../../src/sandbox/workspaces/create-workspaces.ts';
 
 const [root = '', instance = '', workspaces = 'auto'] = process.argv.slice(2);
 const image = process.env['PATCHFLEET_TEST_IMAGE'];

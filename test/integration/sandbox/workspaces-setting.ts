@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { type SandboxConfig, sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
-import { createWorkspaces } from '../../../src/sandbox/create-workspaces.ts';
-import { connectEngine } from '../../../src/sandbox/docker-host.ts';
-import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
+import { connectEngine } from '../../../src/sandbox/container/docker-host.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { createWorkspaces } from '../../../src/sandbox/workspaces/create-workspaces.ts';
+import { unmountBelow } from '../../../src/sandbox/workspaces/overlay-mount.ts';
 import { ownImage } from './docker-setting.ts';
 
 /** Workspaces of an instance of their own, with everything below one temporary directory. */

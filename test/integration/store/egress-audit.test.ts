@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createEgressRecords } from '../../../src/sandbox/egress-records.ts';
+import { createEgressRecords } from '../../../src/sandbox/egress/records.ts';
 import { audit } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
 import { openTestDatabase } from '../../support/database.ts';

@@ -2,9 +2,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import pg from 'pg';
-import { labels } from '../../../src/sandbox/container-spec.ts';
-import { unmountBelow } from '../../../src/sandbox/overlay-mount.ts';
+import { labels } from '../../../src/sandbox/container/container-spec.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
+import { unmountBelow } from '../../../src/sandbox/workspaces/overlay-mount.ts';
 import { startEmbeddedPostgres } from '../../../src/store/embedded-postgres.ts';
 
 /** What an app keeps outside its process, found by its data directory. */

@@ -3,8 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import type { NetworkRule } from '../../../src/config/sandbox-config.ts';
-import type { EgressOptions, EgressRecord } from '../../../src/sandbox/egress.ts';
-import { createEgressProxy } from '../../../src/sandbox/egress-proxy.ts';
+import type { EgressOptions, EgressRecord } from '../../../src/sandbox/egress/egress.ts';
+import { createEgressProxy } from '../../../src/sandbox/egress/proxy.ts';
 
 export const rule = (host: string, port: number, isPrivate = true): NetworkRule => ({
   ...{ host, port, private: isPrivate },

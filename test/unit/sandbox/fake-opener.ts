@@ -1,7 +1,7 @@
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSlots } from '../../../src/domain/slots.ts';
 import type { OpenSandbox } from '../../../src/sandbox/open-sandbox.ts';
-import { createPool } from '../../../src/sandbox/pool.ts';
+import { createPool } from '../../../src/sandbox/pool/pool.ts';
 import type { SandboxKind } from '../../../src/sandbox/port.ts';
 
 export const settled = async () => {

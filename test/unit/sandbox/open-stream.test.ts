@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { connectEngine, openStream } from '../../../src/sandbox/docker-host.ts';
+import { connectEngine, openStream } from '../../../src/sandbox/container/docker-host.ts';
 
 /** An engine that takes requests and answers none. */
 const engine = createServer(() => {});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { workspacePath } from '../../../sandbox/workspace-path.ts';
-import { pathProblem, symlinkProblem } from '../../../src/sandbox/tree-paths.ts';
+import { pathProblem, symlinkProblem } from '../../../src/sandbox/bases/tree-paths.ts';
 
 describe('a path of a request', () => {
   it.each([

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
-import { containerSpec } from '../../../src/sandbox/container-spec.ts';
+import { containerSpec } from '../../../src/sandbox/container/container-spec.ts';
 
 it('a workspace that the engine mounts is a volume with our labels, into which nothing of the image is copied', () => {
   const options = { type: 'overlay', device: 'overlay', o: 'lowerdir=/l,upperdir=/u,workdir=/w' };

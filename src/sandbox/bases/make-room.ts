@@ -1,0 +1,115 @@
+import { readdir, rename, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { removeTree } from '../remove-tree.ts';
+import type { SandboxLog } from '../sandbox-log.ts';
+import { asideOf, readKept, removeAbandoned } from './kept-directory.ts';
+
+/**
+ * What was used within this time is never removed, ms: workspaces say every minute what they stand on (hold-bases.ts),
+ * and whoever has just been given a directory has this long to make a workspace of it.
+ */
+const inUseMs = 10 * 60 * 1000;
+
+interface Found {
+  readonly place: string;
+  readonly usedAt: number;
+  readonly bytes: number;
+}
+
+/**
+ * Removes snapshots and prepared layers, the least recently used first, until what is left takes no more than `bytes`, or
+ * all of it is in use. Several processes may do so at once. What cannot be removed is logged; the function that is
+ * returned never rejects, and where it is called while it runs it runs once more.
+ */
+export function createRoomMaker(options: {
+  /** Directories of `<repository id>/<name>`, as kept-directory.ts describes. */
+  readonly dirs: readonly string[];
+  readonly bytes: number;
+  readonly log: SandboxLog;
+}): () => Promise<void> {
+  let running: Promise<void> | null = null;
+  let again = false;
+
+  async function run(): Promise<void> {
+    do {
+      again = false;
+      await makeRoom(options).catch((thrown: unknown) => {
+        options.log.warn({ err: thrown }, 'no room could be made for snapshots and prepared dependencies');
+      });
+    } while (again);
+    running = null;
+  }
+  return () => {
+    if (running === null) running = run();
+    else again = true;
+    return running;
+  };
+}
+
+async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise<void> {
+  const found: Found[] = [];
+  for (const dir of options.dirs) {
+    for (const repository of await namesIn(dir)) {
+      const home = join(dir, repository);
+      const names = await namesIn(home);
+      if (names.length > 0) await removeAbandoned(home);
+      for (const name of names.filter((one) => !one.startsWith('.'))) {
+        found.push(...(await lookAt(join(home, name))));
+      }
+    }
+  }
+  let total = found.reduce((sum, { bytes }) => sum + bytes, 0);
+  const oldest = found.toSorted((a, b) => a.usedAt - b.usedAt);
+  for (const one of oldest) {
+    if (total <= options.bytes || one.usedAt > Date.now() - inUseMs) return;
+    try {
+      if (await removeUnused(one)) total -= one.bytes;
+    } catch (thrown) {
+      options.log.warn({ err: thrown, directory: one.place }, 'what is not used any more cannot be removed');
+    }
+  }
+}
+
+/** True: it is gone, by this or by another process. False: it was used meanwhile. */
+async function removeUnused({ place, usedAt }: Found): Promise<boolean> {
+  const aside = asideOf(place);
+  const now = await usedAtOf(place);
+  if (now !== usedAt) return now === null;
+  if (!(await isRenamed(place, aside))) return (await usedAtOf(place)) === null;
+  // Between the look and the renaming somebody may have been given it.
+  if ((await usedAtOf(aside)) !== usedAt && (await isRenamed(aside, place))) return false;
+  await removeTree(aside);
+  return true;
+}
+
+async function isRenamed(from: string, to: string): Promise<boolean> {
+  return await rename(from, to).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function lookAt(place: string): Promise<Found[]> {
+  const usedAt = await usedAtOf(place);
+  if (usedAt === null) return [];
+  return [{ place, usedAt, bytes: (await readKept(place))?.bytes ?? 0 }];
+}
+
+/** Of one that is of an older layout: when it was made. Null: gone. */
+async function usedAtOf(place: string): Promise<number | null> {
+  for (const path of [join(place, 'used'), place]) {
+    const mtime = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => null,
+    );
+    if (mtime !== null) return mtime;
+  }
+  return null;
+}
+
+async function namesIn(dir: string): Promise<string[]> {
+  return await readdir(dir).catch((thrown: NodeJS.ErrnoException) => {
+    if (thrown.code === 'ENOENT' || thrown.code === 'ENOTDIR') return [];
+    throw thrown;
+  });
+}

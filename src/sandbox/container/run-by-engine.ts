@@ -1,0 +1,208 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type Docker from 'dockerode';
+import { cameToLimit } from '../../../sandbox/cgroup-memory.ts';
+import { createHeadTail } from '../../../sandbox/head-tail.ts';
+import { PatchfleetError } from '../../domain/failure.ts';
+import type { RunResult } from '../port.ts';
+import { endedForMemory, memoryExhausted, readMemoryState, usedMemory } from './container-memory.ts';
+import { type Engine, engineProblem, openStream } from './docker-host.ts';
+import { readDockerStream } from './docker-stream.ts';
+
+/** How much longer than its limit a command may take to be killed inside, before the sandbox counts as dead, ms. */
+const killSlackMs = 15_000;
+/**
+ * How often the engine is asked whether the command has ended, ms: a child that was left behind may hold its output.
+ * Sooner at first, for the sake of the memory that something short needs.
+ */
+const firstLookMs = 100;
+const lookMs = 500;
+/** What `timeout` exits with when it had to kill, or is killed itself. */
+const killedCodes = [124, 137];
+
+export interface EngineRun {
+  readonly argv: readonly string[];
+  /** Absolute, inside the container. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly wallMs: number;
+  readonly maxBuffer: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Runs a program in a running container by an exec of the engine. The exit code and the output come from the
+ * engine, not through the tool server, which shares its user with whatever runs in the sandbox: what a patch
+ * brings can end itself as it likes, but cannot speak for the command that checks it. `timeout` of the image
+ * bounds it. Fails with `sandbox_died` when the container ends meanwhile, with `memory_exhausted` where it did not
+ * succeed and the kernel has killed something in this container for want of memory: a runner whose worker was killed
+ * ends with whatever code it likes.
+ */
+export async function runByEngine(engine: Engine, containerId: string, run: EngineRun): Promise<RunResult> {
+  const { argv, cwd, env, wallMs, maxBuffer, signal } = run;
+  const seconds = String(Math.max(1, Math.ceil(wallMs / 1000)));
+  const container = engine.requests.getContainer(containerId);
+  const started = performance.now();
+  const elapsed = () => Math.round(performance.now() - started);
+  try {
+    signal.throwIfAborted();
+    const { id } = await container.exec({
+      Cmd: ['timeout', '--signal=KILL', seconds, ...argv],
+      WorkingDir: cwd,
+      Env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      AttachStdout: true,
+      AttachStderr: true,
+    });
+    const exec = engine.requests.getExec(id);
+    const stream = await openStream(signal, (abortSignal) =>
+      engine.streams.getExec(id).start({ hijack: true, stdin: false, abortSignal }),
+    );
+    const output = { stdout: createHeadTail(maxBuffer), stderr: createHeadTail(maxBuffer) };
+    const read = (async () => {
+      for await (const part of readDockerStream(stream as AsyncIterable<Buffer>))
+        output[part.stream].push(part.data);
+    })();
+    try {
+      const peak = watchPeak(container);
+      const exitCode = await ended(exec, read, wallMs + killSlackMs, signal, peak.look);
+      // Killed, by its limit or by itself, or because the whole container ended under it.
+      if (exitCode === null || killedCodes.includes(exitCode)) await requireAlive(container, signal);
+      if (exitCode === null) throw new PatchfleetError('sandbox_died', 'a check ended and nobody says how');
+      if (exitCode !== 0) await requireMemory(engine, containerId, run);
+      return {
+        ...result(exitCode, output.stdout, output.stderr, elapsed(), wallMs),
+        ...{ peakMemoryBytes: await peak.end(), outOfMemory: false },
+      };
+    } finally {
+      stream.destroy();
+      await read.catch(() => {});
+    }
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (thrown instanceof PatchfleetError) throw thrown;
+    // Nothing can be started in a container that has ended; how it did says more.
+    const state = await container.inspect().catch(() => null);
+    if (state !== null && endedForMemory(state.State)) throw exhausted(state);
+    throw new PatchfleetError('sandbox_died', engineProblem(thrown), { cause: thrown });
+  }
+}
+
+/** Looks, ms apart: the engine notes the end of a container a moment after that of what ran in it. */
+const lastLooks = [0, 100, 300, 600];
+
+async function requireAlive(container: Docker.Container, signal: AbortSignal): Promise<void> {
+  let about = await container.inspect();
+  for (const wait of lastLooks) {
+    if (!about.State.Running) break;
+    await delay(wait, undefined, { signal });
+    about = await container.inspect();
+  }
+  if (about.State.Running) return;
+  if (endedForMemory(about.State)) throw exhausted(about);
+  const why = `it ended with exit code ${about.State.ExitCode}`;
+  throw new PatchfleetError('sandbox_died', `the container ended while a check ran: ${why}`);
+}
+
+/** Fails where something in the container was killed for want of memory since it began. */
+async function requireMemory(
+  engine: Engine,
+  containerId: string,
+  { argv, signal }: EngineRun,
+): Promise<void> {
+  const state = await readMemoryState(engine, containerId, signal);
+  if (state === null || (state.oomKills ?? 0) === 0) return;
+  const { limitBytes, highestBytes } = state;
+  if (!cameToLimit(state))
+    throw new PatchfleetError(
+      'sandbox_died',
+      'the machine, not the sandbox, ran out of memory while a check ran',
+    );
+  throw memoryExhausted(`a check ran out of memory: ${argv.join(' ').slice(0, 200)}`, {
+    limitBytes,
+    peakBytes: highestBytes ?? limitBytes,
+  });
+}
+
+function exhausted({ HostConfig: { Memory: memory } }: Docker.ContainerInspectInfo): PatchfleetError {
+  const limitBytes = memory ?? null;
+  return memoryExhausted('the sandbox ran out of memory while a check ran', {
+    limitBytes,
+    peakBytes: limitBytes,
+  });
+}
+
+/** The most memory that was in use at any look. */
+function watchPeak(container: Docker.Container): {
+  readonly look: () => void;
+  readonly end: () => Promise<number | null>;
+} {
+  let peak: number | null = null;
+  let looking: Promise<void> | null = null;
+  const look = () => {
+    // One at a time: a busy engine takes longer than the time between looks.
+    looking ??= usedMemory(container).then((used) => {
+      if (used !== null) peak = Math.max(peak ?? 0, used);
+      looking = null;
+    });
+  };
+  look();
+  return {
+    look,
+    end: async () => {
+      await looking;
+      return peak;
+    },
+  };
+}
+
+/** The exit code, once the engine has it; null: it has none, as of a command whose container was killed under it. */
+async function ended(
+  exec: Docker.Exec,
+  read: Promise<void>,
+  limitMs: number,
+  signal: AbortSignal,
+  onLook: () => void,
+): Promise<number | null> {
+  const over = read.then(
+    () => true,
+    () => true,
+  );
+  let waitMs = firstLookMs;
+  for (const limit = performance.now() + limitMs; ; waitMs = Math.min(2 * waitMs, lookMs)) {
+    const closed = await Promise.race([over, delay(waitMs, false, { signal })]);
+    if (!closed) onLook();
+    const { Running: running, ExitCode: code } = await exec.inspect();
+    if (!running) {
+      // What was said last may still be on its way.
+      if (!closed) await Promise.race([over, delay(lookMs, false, { signal })]);
+      return code;
+    }
+    // The engine closes the output a moment before it notes the end.
+    if (closed) await delay(20, undefined, { signal });
+    if (performance.now() > limit)
+      throw new PatchfleetError('sandbox_died', 'a check could not be killed at its limit');
+  }
+}
+
+function result(
+  exitCode: number,
+  stdout: ReturnType<typeof createHeadTail>,
+  stderr: ReturnType<typeof createHeadTail>,
+  durationMs: number,
+  wallMs: number,
+): Omit<RunResult, 'peakMemoryBytes' | 'outOfMemory'> {
+  const said = stderr.text();
+  const missing =
+    exitCode === 126 || exitCode === 127 ? /^timeout: failed to run command.*$/m.exec(said) : null;
+  const timedOut = killedCodes.includes(exitCode) && durationMs >= wallMs;
+  return {
+    exitCode: missing !== null || timedOut ? null : exitCode,
+    signal: timedOut ? 'SIGKILL' : null,
+    stdout: stdout.text(),
+    stderr: said,
+    timedOut,
+    isCanceled: false,
+    isMaxBuffer: stdout.truncated || stderr.truncated,
+    spawnError: missing?.[0] ?? null,
+    durationMs,
+  };
+}

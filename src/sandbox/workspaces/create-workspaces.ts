@@ -1,0 +1,137 @@
+import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { SandboxConfig } from '../../config/sandbox-config.ts';
+import { PatchfleetError } from '../../domain/failure.ts';
+import type { Engine } from '../container/docker-host.ts';
+import { removeTree } from '../remove-tree.ts';
+import type { SandboxLog } from '../sandbox-log.ts';
+import { createSharedWork } from '../shared-work.ts';
+import { cleanWork } from './clean-work.ts';
+import { createCopiedWorkspaces } from './copied-workspaces.ts';
+import { tooFull } from './disk-bounds.ts';
+import { roomOf } from './disk-watch.ts';
+import { unmountBelow } from './overlay-mount.ts';
+import {
+  createOverlayWorkspaces,
+  createVolumeWorkspaces,
+  type MakerPlace,
+  type WorkspaceMaker,
+} from './overlay-workspaces.ts';
+import { tryWorkspace } from './try-workspace.ts';
+import { createVolumeRemover, workspacesWithVolume } from './workspace-volumes.ts';
+import { listWorkspaces, type WorkspaceBase, type WorkspaceMode, type Workspaces } from './workspaces.ts';
+
+export interface WorkspacesOptions extends Omit<MakerPlace, 'root'> {
+  readonly config: SandboxConfig;
+  readonly engine: Engine;
+  readonly instance: string;
+  /** Directory of all workspaces; made if missing. */
+  readonly root: string;
+  readonly log: SandboxLog;
+}
+
+/** In the order in which they are tried. */
+const modes: readonly WorkspaceMode[] = ['overlay', 'volume', 'copy'];
+
+/** Workspaces in the mode that the operator asked for, or the first that works here. */
+export function createWorkspaces(options: WorkspacesOptions): Workspaces {
+  const { config, engine, instance, worker, user, log } = options;
+  const docker = engine.requests;
+  const removeVolume = createVolumeRemover(docker, instance);
+  const once = createSharedWork<WorkspaceMode>();
+  /** What the engine mounted for a worker that is not root has something of root's in it. */
+  const removeDirectory = async (dir: string) => {
+    if (process.getuid?.() === 0) return await removeTree(dir);
+    await removeTree(dir).catch(async () => {
+      await cleanWork(options, dir);
+      await removeTree(dir);
+    });
+  };
+  let found: WorkspaceMode | null = null;
+  let copiedForOwner = false;
+
+  /** Mounts are told by canonical paths alone. */
+  const canonical = async () => {
+    const root = resolve(options.root);
+    await mkdir(root, { recursive: true, mode: 0o700 });
+    return await realpath(root);
+  };
+  const makerOf = (mode: WorkspaceMode, root: string): WorkspaceMaker => {
+    const place = { root, worker, user };
+    if (mode === 'overlay') return createOverlayWorkspaces(place);
+    return mode === 'volume'
+      ? createVolumeWorkspaces(place, { removeVolume, removeDirectory })
+      : createCopiedWorkspaces(place);
+  };
+  const remove = async (root: string, id: string, hasVolume: boolean) => {
+    if (hasVolume) await removeVolume(id);
+    await unmountBelow(join(root, id));
+    await removeDirectory(join(root, id));
+  };
+
+  async function choose(signal: AbortSignal): Promise<WorkspaceMode> {
+    const root = await canonical();
+    const trial = { root, worker, user, config, engine, instance };
+    const asked = config.workspaces;
+    if (asked === 'copy') return asked;
+    if (asked !== 'auto') {
+      const problem = await tryWorkspace(makerOf(asked, root), trial, signal);
+      if (problem === null) return asked;
+      throw new PatchfleetError('sandbox_unavailable', `sandbox.workspaces is ${asked}, but ${problem}`);
+    }
+    const problems: string[] = [];
+    for (const mode of modes) {
+      const problem = await tryWorkspace(makerOf(mode, root), trial, signal);
+      if (problem === null) {
+        log.info?.({ mode, problems }, `workspaces are made by ${mode}`);
+        return mode;
+      }
+      problems.push(`${mode}: ${problem}`);
+    }
+    throw new PatchfleetError(
+      'sandbox_unavailable',
+      `no way to make a workspace works: ${problems.join('; ')}`,
+    );
+  }
+
+  async function mode(signal: AbortSignal): Promise<WorkspaceMode> {
+    found ??= await once('mode', signal, choose);
+    return found;
+  }
+
+  /** A snapshot that was written before overlays were thought of, or by another user, can still be copied. */
+  async function modeFor({ snapshot }: WorkspaceBase, signal: AbortSignal): Promise<WorkspaceMode> {
+    const best = await mode(signal);
+    if (best === 'copy') return best;
+    const { uid, mode: bits } = await lstat(snapshot);
+    if (uid === user.uid && (bits & 0o200) !== 0) return best;
+    const problem = `the snapshot ${snapshot} is not the sandbox user's to write`;
+    if (config.workspaces !== 'auto') {
+      throw new PatchfleetError('sandbox_unavailable', `${problem}; remove it, it is made again`);
+    }
+    if (!copiedForOwner) log.warn({ snapshot }, `${problem}: its workspaces are copies`);
+    copiedForOwner = true;
+    return 'copy';
+  }
+
+  return {
+    mode,
+    room: async () => await roomOf(await canonical()),
+    async create(base, signal) {
+      const root = await canonical();
+      const full = tooFull(await roomOf(root));
+      if (full !== null) {
+        throw new PatchfleetError('sandbox_unavailable', `the disk of the workspaces is too full: ${full}`);
+      }
+      return await makerOf(await modeFor(base, signal), root).create(base, signal);
+    },
+    async all() {
+      const withVolume = await workspacesWithVolume(docker, instance);
+      const all = [...(await listWorkspaces(resolve(options.root))), ...withVolume];
+      return [...new Map(all.map((one) => [one.id, one])).values()];
+    },
+    async remove(id) {
+      await remove(await canonical(), id, true);
+    },
+  };
+}
