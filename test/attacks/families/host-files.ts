@@ -14,7 +14,14 @@ export const hostFiles: Family = {
       sh: `cat "$CANARY_FILE" 2>/dev/null && echo "escaped: read" || echo "contained: there is no such path"`,
     }),
     probe('canary by search', 'to find that file anywhere', {
-      sh: `f=$(find / -xdev \\( -path /proc -o -path /sys \\) -prune -o -path '*guarded-canary*' -print 2>/dev/null | head -1); test -z "$f" && echo "contained: nothing of that name" || echo "escaped: $f"`,
+      sh: `f=$(find / \\( -path /proc -o -path /sys \\) -prune -o -path '*guarded-canary*' -print 2>/dev/null | head -1); test -z "$f" && echo "contained: nothing of that name" || echo "escaped: $f"`,
+    }),
+    probe('mounts', 'to find something of the host that was mounted into it', {
+      python: python`
+own = {'/', '/workspace', '/tmp', '/scratch', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/sbin/docker-init'}
+points = [line.split()[4] for line in open('/proc/self/mountinfo')]
+odd = [p for p in points if p not in own and not (p + '/').startswith(('/proc/', '/sys/', '/dev/'))]
+say('escaped', odd) if odd or '/workspace' not in points else say('contained', 'its workspace alone')`,
     }),
     probe('passwords', 'to read the passwords of the host', {
       python: python`unreadable('/etc/shadow', '/etc/gshadow', '/proc/1/root/etc/shadow')`,
