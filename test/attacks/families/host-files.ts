@@ -18,9 +18,9 @@ export const hostFiles: Family = {
     }),
     probe('mounts', 'to find something of the host that was mounted into it', {
       python: python`
-own = {'/', '/workspace', '/tmp', '/scratch', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf', '/sbin/docker-init'}
+own = {'/', '/workspace', '/tmp', '/scratch', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf'}
 points = [line.split()[4] for line in open('/proc/self/mountinfo')]
-odd = [p for p in points if p not in own and not (p + '/').startswith(('/proc/', '/sys/', '/dev/'))]
+odd = [p for p in points if p not in own and not p.endswith('/docker-init') and not (p + '/').startswith(('/proc/', '/sys/', '/dev/'))]
 say('escaped', odd) if odd or '/workspace' not in points else say('contained', 'its workspace alone')`,
     }),
     probe('passwords', 'to read the passwords of the host', {
