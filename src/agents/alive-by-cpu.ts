@@ -1,10 +1,10 @@
 import type { Sandbox } from '../sandbox/port.ts';
 
 /**
- * CPU time that counts as life: so much a second, and so much in all, ms. A container whose programs all wait uses 8 to
- * 12 ms a second on a busy machine (measured): the tool server looks at the memory of a run ten times a second.
+ * CPU time that counts as life: so much a second, and so much in all, ms. A container whose programs all wait uses 0.1 to
+ * 0.3 ms a second, most of it for the tool server's looks at their memory; starting one small program takes 1 to 2 ms.
  */
-const leastPerSecond = 20;
+const leastPerSecond = 0.5;
 const leastCpuMs = 1;
 /** Looks within an idle limit. */
 const looks = 4;

@@ -72,7 +72,7 @@ describe('a sandbox that cannot start', () => {
       containers: [],
       workspaces: [],
     });
-    expect(await other.sandboxes.check()).toEqual([
+    expect((await other.sandboxes.check()).problems).toEqual([
       expect.stringContaining(
         'The sandbox image patchfleet-no-such-image:latest is not on the engine. Build it with',
       ),
@@ -88,7 +88,9 @@ describe('a sandbox that cannot start', () => {
       worker: 'tester',
       workspacesDir: join(setting.home, 'unreached'),
     });
-    expect(await sandboxes.check()).toEqual([expect.stringContaining('The Docker engine cannot be reached')]);
+    expect((await sandboxes.check()).problems).toEqual([
+      expect.stringContaining('The Docker engine cannot be reached'),
+    ]);
     await expect(sandboxes.reap(async () => false)).rejects.toMatchObject({ code: 'sandbox_unavailable' });
   });
 
@@ -109,7 +111,7 @@ describe('a sandbox that cannot start', () => {
 });
 
 it('the check finds nothing wrong where all is well, and leaves nothing', async () => {
-  expect(await setting.sandboxes.check()).toEqual([]);
+  expect(await setting.sandboxes.check()).toMatchObject({ problems: [] });
   expect(setting.containers()).toEqual([]);
 }, 60_000);
 
