@@ -54,3 +54,11 @@ export function fingerprint(dir: string): string {
   walk(dir);
   return hash.digest('hex');
 }
+
+/** Files below a directory that any user of the host may read, by the modes of all that leads there. */
+export function readableByOthers(dir: string): string[] {
+  const stat = lstatSync(dir);
+  if (stat.isFile()) return (stat.mode & 0o004) === 0 ? [] : [dir];
+  if (!stat.isDirectory() || (stat.mode & 0o001) === 0) return [];
+  return readdirSync(dir).flatMap((name) => readableByOthers(join(dir, name)));
+}

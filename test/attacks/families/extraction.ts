@@ -2,7 +2,7 @@ import { readPatch } from '../../../src/merging/read-patch.ts';
 import type { HarvestEntry, Sandbox } from '../../../src/sandbox/port.ts';
 import { type Attack, contained, escaped, type Family, type Finding } from '../attack.ts';
 import { runScript, type Script } from '../probes.ts';
-import type { Stage } from '../stage.ts';
+import { limits, type Stage } from '../stage.ts';
 
 const python = String.raw;
 
@@ -79,7 +79,7 @@ sleep 0.3`,
     name: 'hard link out',
     tries: 'to have a second name for a file that is not its own',
     plant: {
-      sh: 'ln /etc/passwd passwd; ln /opt/patchfleet/tool-server.ts server; ln /proc/self/exe exe; true',
+      sh: 'ln /etc/passwd passwd; ln /opt/patchfleet/tool-server.js server; ln /proc/self/exe exe; true',
     },
     mayVanish: true,
   },
@@ -382,7 +382,8 @@ time.sleep(10)`,
         const outcome = await runScript(
           sandbox,
           {
-            sh: 'i=0; while :; do i=$((i+1)); head -c 16000000 /dev/zero > /workspace/full-$i || break; done; sleep 20',
+            // Ten times what it may write, in files that are each small enough.
+            sh: `for i in $(seq ${(10 * limits.workspace_mib) / 16}); do head -c 16777216 /dev/zero > /workspace/full-$i || break; done; sleep 15`,
           },
           { wallMs: 20_000 },
         );

@@ -1,5 +1,7 @@
-import type { Family } from '../attack.ts';
-import { probe } from '../probes.ts';
+import { join } from 'node:path';
+import { contained, escaped, type Family } from '../attack.ts';
+import { readableByOthers } from '../host.ts';
+import { probe, runScript } from '../probes.ts';
 
 const python = String.raw;
 
@@ -12,7 +14,14 @@ export const hostFiles: Family = {
       sh: `cat "$CANARY_FILE" 2>/dev/null && echo "escaped: read" || echo "contained: there is no such path"`,
     }),
     probe('canary by search', 'to find that file anywhere', {
-      sh: `f=$(find / -xdev \\( -path /proc -o -path /sys \\) -prune -o -path '*guarded-canary*' -print 2>/dev/null | head -1); test -z "$f" && echo "contained: nothing of that name" || echo "escaped: $f"`,
+      sh: `f=$(find / \\( -path /proc -o -path /sys \\) -prune -o -path '*guarded-canary*' -print 2>/dev/null | head -1); test -z "$f" && echo "contained: nothing of that name" || echo "escaped: $f"`,
+    }),
+    probe('mounts', 'to find something of the host that was mounted into it', {
+      python: python`
+own = {'/', '/workspace', '/tmp', '/scratch', '/etc/hosts', '/etc/hostname', '/etc/resolv.conf'}
+points = [line.split()[4] for line in open('/proc/self/mountinfo')]
+odd = [p for p in points if p not in own and not p.endswith('/docker-init') and not (p + '/').startswith(('/proc/', '/sys/', '/dev/'))]
+say('escaped', odd) if odd or '/workspace' not in points else say('contained', 'its workspace alone')`,
     }),
     probe('passwords', 'to read the passwords of the host', {
       python: python`unreadable('/etc/shadow', '/etc/gshadow', '/proc/1/root/etc/shadow')`,
@@ -198,5 +207,20 @@ for root in ('/opt', '/usr', '/etc', '/lib', '/bin', '/sbin', '/var', '/home'):
         writable += [os.path.join(folder, n) for n in names if os.access(os.path.join(folder, n), os.W_OK) and not os.path.islink(os.path.join(folder, n))]
 say('escaped', writable[:5]) if writable else say('contained', 'none can be written')`,
     }),
+    {
+      name: 'other users of the host',
+      tries: 'to have what it wrote read, or run, by others who are on its machine',
+      async run(stage) {
+        const sh =
+          'cp /usr/bin/id open-to-all && chmod 6777 open-to-all . && echo x > text && chmod 666 text';
+        const outcome = await runScript(await stage.target(), { sh });
+        if ('died' in outcome) throw new Error(`the sandbox ended: ${outcome.died}`);
+        const { home } = stage.setting;
+        const read = ['workspaces', 'snapshots'].flatMap((name) => readableByOthers(join(home, name)));
+        return read.length === 0
+          ? contained('nobody but the worker gets into its directory')
+          : escaped(`others may read ${read.length} files, such as ${read[0]}`);
+      },
+    },
   ],
 };

@@ -273,5 +273,28 @@ none_of({i: r for i, r in enumerate(results)})`,
         return heard.ran.stdout.includes('reached') ? escaped('it was reached') : verdictOf(outcome.ran);
       },
     },
+    {
+      name: 'shared memory of a neighbour',
+      tries: 'to read what another attempt shares among its processes',
+      async run(stage) {
+        const key = 0x5ec0de;
+        const owner = python`
+i = call('shmget', ${key}, 4096, 0o1666)[0]
+print('made' if i != -1 else 'not made', flush=True)
+time.sleep(3); libc.shmctl(i, 0, None)`;
+        const holding = runScript(stage.neighbour, { python: owner }, { wallMs: 10_000 });
+        const outcome = await runScript(await stage.target(), {
+          python: python`
+got = []
+for _ in range(10):
+    got.append(call('shmget', ${key}, 0, 0)); time.sleep(0.2)
+say('escaped', 'it was found') if any(i != -1 for i, _ in got) else say('contained', got[-1][1])`,
+        });
+        const held = await holding;
+        if ('died' in outcome || 'died' in held) throw new Error('a sandbox ended');
+        if (!held.ran.stdout.startsWith('made')) throw new Error('the neighbour shares nothing');
+        return verdictOf(outcome.ran);
+      },
+    },
   ],
 };

@@ -1,5 +1,5 @@
 import { PatchfleetError } from '../../../src/domain/failure.ts';
-import type { Sandbox } from '../../../src/sandbox/port.ts';
+import type { RunResult, Sandbox } from '../../../src/sandbox/port.ts';
 import { type Attack, contained, escaped, type Family, type Finding } from '../attack.ts';
 import { runScript } from '../probes.ts';
 import type { Stage } from '../stage.ts';
@@ -37,6 +37,11 @@ async function askAfter(sandbox: Sandbox): Promise<string> {
   }
 }
 
+/** Whether what the worker was answered is what its types say. */
+const isResult = ({ exitCode, stdout, stderr }: RunResult) =>
+  [typeof stdout, typeof stderr].every((type) => type === 'string') &&
+  (exitCode === null || Number.isInteger(exitCode));
+
 /** Lies to the worker: it may believe them of this sandbox alone, or end the attempt. It must not break. */
 function lie(name: string, tries: string, script: string, wallMs = 60_000): Attack {
   return {
@@ -51,6 +56,8 @@ function lie(name: string, tries: string, script: string, wallMs = 60_000): Atta
           { python: `${forging}\n${script}` },
           { env: { RUNTIME: stage.runtime } },
         );
+        if ('ran' in outcome && !isResult(outcome.ran))
+          return escaped(`the worker took ${JSON.stringify(outcome.ran).slice(0, 100)} for a result`);
         const took = 'died' in outcome ? `the attempt ends as ${outcome.died}` : await askAfter(sandbox);
         const grown = (process.memoryUsage().rss - before) / 1024 / 1024;
         if (grown > 700) return escaped(`the worker grew by ${Math.round(grown)} MiB`);
