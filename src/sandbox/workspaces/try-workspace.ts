@@ -31,8 +31,9 @@ export async function tryWorkspace(
   return await tryOne(maker, trial, signal, async (workspace, token) => {
     try {
       const code = await runOnce(trial, workspace.mount, ['/bin/sh', '-c', script(token)]);
-      if (code === 0) return null;
-      return code === null ? 'a container over it does not end' : 'a container cannot write to it';
+      // Says something of the machine now, and nothing of the way: the next who asks tries again.
+      if (code === null) throw new Error('a container that writes two files does not end');
+      return code === 0 ? null : 'a container cannot write to it';
     } catch (thrown) {
       const status = engineStatus(thrown);
       // 400 and 500 are what the engine says of a mount that it cannot have.
