@@ -4,8 +4,8 @@
  * standard output. Exits with 1 when anything escaped, or could not be tried under runc, and with 2 for wrong usage.
  * `runsc` runs on a Docker engine of its own, which needs root.
  */
-import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
+import { stoppable } from '../support/stoppable.ts';
 import { families } from './families.ts';
 import { whyNoGvisor, withGvisor } from './gvisor.ts';
 import { type Case, figuresOf, line, notTried, runAll, summary } from './run-all.ts';
@@ -21,40 +21,26 @@ async function main(args: readonly string[]): Promise<number> {
     );
     return 2;
   }
-  const stop = new AbortController();
-  let stoppedBy: NodeJS.Signals | null = null;
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      stoppedBy ??= name;
-      stop.abort(new Error(`stopped by ${name}`));
-    });
-  }
   const say = (text: string) => process.stderr.write(`${text}\n`);
-  const cases: Case[] = [];
-  const how = {
-    only: asked.family,
-    signal: stop.signal,
-    tell: (done: Case) => {
+  return await stoppable(say, async (signal) => {
+    const cases: Case[] = [];
+    const tell = (done: Case) => {
       cases.push(done);
       say(line(done));
-    },
-  };
-  try {
+    };
+    const how = { only: asked.family, signal, tell };
     if (asked.runtimes.includes('runc')) await runAll({}, how);
     if (asked.runtimes.includes('runsc')) {
       const why = whyNoGvisor();
       if (why === null) await withGvisor(say, (stage) => runAll(stage, how));
       else cases.push(...notTried('runsc', asked.family, why));
     }
-  } catch (error) {
-    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];
-  }
-  const figures = figuresOf(cases);
-  say(summary(cases));
-  if (asked.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
-  const untried = cases.some(({ runtime, verdict }) => runtime === 'runc' && verdict === 'inconclusive');
-  return figures.escaped.length === 0 && !untried ? 0 : 1;
+    const figures = figuresOf(cases);
+    say(summary(cases));
+    if (asked.json) process.stdout.write(`${JSON.stringify(figures)}\n`);
+    const untried = cases.some(({ runtime, verdict }) => runtime === 'runc' && verdict === 'inconclusive');
+    return figures.escaped.length === 0 && !untried ? 0 : 1;
+  });
 }
 
 /** Null: not to be understood. */

@@ -3,8 +3,8 @@
  * object as the last line of standard output. Figures are ratios to what the same run could do at best; none of them
  * is a limit. Exits with 0 when all was measured, 1 when something failed, 2 for a name it does not know.
  */
-import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
+import { stoppable } from '../support/stoppable.ts';
 import { engine } from './engine.ts';
 import { fanOut } from './fan-out.ts';
 import { merge } from './merge.ts';
@@ -29,24 +29,12 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`usage: npm run bench -- ${names} [--json] [--only CASE,...]\n`);
     return 2;
   }
-  const stop = new AbortController();
-  let stoppedBy: NodeJS.Signals | null = null;
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      stoppedBy ??= name;
-      stop.abort(new Error(`stopped by ${name}`));
-    });
-  }
   const say = (line: string) => process.stderr.write(`bench: ${line}\n`);
-  try {
-    const { json, text } = await asked.bench({ say, signal: stop.signal, only: asked.only });
+  return await stoppable(say, async (signal) => {
+    const { json, text } = await asked.bench({ say, signal, only: asked.only });
     process.stdout.write(`${asked.json ? JSON.stringify(json) : text}\n`);
     return 0;
-  } catch (error) {
-    if (stoppedBy === null) say(error instanceof Error ? error.message : String(error));
-    else say(`stopped by ${stoppedBy}`);
-    return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];
-  }
+  });
 }
 
 /** Null: not to be understood. */

@@ -5,9 +5,9 @@
  * published twice, stuck, left behind or paid twice beyond what was in flight; 1 otherwise, 2 for wrong usage.
  */
 import { randomInt } from 'node:crypto';
-import { constants } from 'node:os';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { stoppable } from '../../support/stoppable.ts';
 import { fullForm, shortForm } from './form.ts';
 import { passed, renderReport } from './result.ts';
 import { runStorm } from './storm.ts';
@@ -20,26 +20,14 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write('usage: npm run chaos -- [--json] [--seed NUMBER] [--short] [--logs DIRECTORY]\n');
     return 2;
   }
-  const stop = new AbortController();
-  let stoppedBy: NodeJS.Signals | null = null;
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      stoppedBy ??= name;
-      stop.abort(new Error(`stopped by ${name}`));
-    });
-  }
   const say = (line: string) => process.stderr.write(`chaos: ${line}\n`);
-  try {
+  return await stoppable(say, async (signal) => {
     const { seed, logsDir } = asked;
-    const report = await runStorm(asked.form, { seed, say, signal: stop.signal, logsDir });
+    const report = await runStorm(asked.form, { seed, say, signal, logsDir });
     process.stderr.write(`${renderReport(report)}\n`);
     if (asked.json) process.stdout.write(`${JSON.stringify(report.result)}\n`);
     return passed(report) ? 0 : 1;
-  } catch (error) {
-    if (stoppedBy === null) say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    else say(`stopped by ${stoppedBy}`);
-    return stoppedBy === null ? 1 : 128 + constants.signals[stoppedBy];
-  }
+  });
 }
 
 /** Null: not to be understood. */
