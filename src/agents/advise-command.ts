@@ -21,9 +21,11 @@ export function adviseCommand(
   const [name, ...args] = unwrap(argv);
   if (name === undefined) return null;
   const program = baseName(name);
+  // Who says so knows that there is no network, and has what is needed at hand.
+  const networked = online || args.includes('--offline');
   const hint = hints.find(
     ({ programs, when, offline }) =>
-      programs.includes(program) && !(offline === true && online) && (when?.(args) ?? true),
+      programs.includes(program) && !(offline === true && networked) && (when?.(args) ?? true),
   );
   return hint?.advice ?? null;
 }
@@ -65,7 +67,7 @@ const hints: readonly Hint[] = [
   },
   {
     programs: ['npm', 'pnpm', 'yarn', 'bun'],
-    when: (args) => installWords.has(firstWord(args) ?? '') && !args.includes('--offline'),
+    when: (args) => installWords.has(firstWord(args) ?? ''),
     offline: true,
     advice: installing,
   },

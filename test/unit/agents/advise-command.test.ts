@@ -35,6 +35,7 @@ describe('what an agent asks to run', () => {
     'npm --version',
     'npm run build',
     'npm ci --offline',
+    'cargo update --offline',
     'yarn test',
     'npx tsc --noEmit',
     'pip --version',
