@@ -1,16 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Composition } from './compose.ts';
 import type { ReadEnvironment } from './config/read-environment.ts';
 import type { SandboxConfig } from './config/sandbox-config.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { SandboxCheck } from './sandbox/port.ts';
+import { visitorName } from './sandbox/visitor.ts';
 import { readInstance } from './store/instance.ts';
+
+type Place = Pick<ReadEnvironment, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
 
 /** Checks what the configuration points to. Each problem is one line with its remedy; empty: all well. */
 export async function runDoctor(
-  parts: Pick<Composition, 'store' | 'github' | 'sandboxes'>,
+  parts: Pick<Composition, 'store' | 'github'>,
+  env: Place,
+  config: SandboxConfig,
 ): Promise<string[]> {
   const check = async (name: string, remedy: string, work: () => Promise<unknown>): Promise<string[]> => {
     try {
@@ -23,7 +26,7 @@ export async function runDoctor(
   const [database, github, sandboxes] = await Promise.all([
     check('database', 'Check DATABASE_URL.', () => parts.store.ping()),
     check('GitHub App', 'Check APP_ID, PRIVATE_KEY and GITHUB_API_URL.', () => parts.github.self()),
-    parts.sandboxes.check(),
+    checkSandboxes(env, config),
   ]);
   return [...database, ...github, ...sandboxes.problems];
 }
@@ -32,21 +35,26 @@ export async function runDoctor(
  * Checks one image, as it would be used here, whether or not the configuration names it: for who makes one. Neither
  * database nor GitHub is needed.
  */
-export async function runImageDoctor(
-  image: string,
-  env: Pick<ReadEnvironment, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>,
+export function runImageDoctor(image: string, env: Place, config: SandboxConfig): Promise<SandboxCheck> {
+  return checkSandboxes(env, config, [image]);
+}
+
+/** By default of all images that are configured. */
+async function checkSandboxes(
+  env: Place,
   config: SandboxConfig,
+  images?: readonly string[],
 ): Promise<SandboxCheck> {
   const dataDir = resolve(env.PATCHFLEET_DATA);
   const sandboxes = createSandboxes({
     dockerHost: env.DOCKER_HOST,
     config,
     instance: await readInstance(dataDir),
-    worker: `doctor-${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`,
+    worker: visitorName(Date.now()),
     workspacesDir: join(dataDir, 'workspaces'),
   });
   try {
-    return await sandboxes.check([image]);
+    return await sandboxes.check(images);
   } finally {
     await sandboxes.close();
   }

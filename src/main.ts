@@ -59,7 +59,7 @@ async function main(): Promise<number> {
   ]);
   const parts = await compose(env.value, operator.value, process.env);
   if (command === 'doctor') {
-    return report(await runDoctor(parts).finally(parts.close));
+    return report(await runDoctor(parts, env.value, operator.value.sandbox).finally(parts.close));
   }
   const roles = { serve: command !== 'work', work: command !== 'serve' };
   const address = { host: env.value.HOST, port: env.value.PORT };

@@ -69,16 +69,12 @@ async function checkImage(
     volumes: Object.keys(declared?.Volumes ?? {}),
     healthcheck: !['NONE', undefined].includes(declared?.Healthcheck?.Test?.[0]),
   };
-  // A worker beside us may take the first one for an orphan: a doctor gives no sign of life.
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return judgeImage(image, { ...facts, ...(await trial(image, sandboxes, user)) });
-    } catch (thrown) {
-      if (tries < 2) continue;
-      return problem(
-        `A trial sandbox of ${image} does not work: ${toFailure(thrown).detail.replace(/\.?$/, '.')} Build the image anew with \`npm run sandbox:image\`, or by docs/operations.md, "An image of your own"; if that does not help, see the log of the engine.`,
-      );
-    }
+  try {
+    return judgeImage(image, { ...facts, ...(await trial(image, sandboxes, user)) });
+  } catch (thrown) {
+    return problem(
+      `A trial sandbox of ${image} does not work: ${toFailure(thrown).detail.replace(/\.?$/, '.')} Build the image anew with \`npm run sandbox:image\`, or by docs/operations.md, "An image of your own"; if that does not help, see the log of the engine.`,
+    );
   }
 }
 

@@ -5,6 +5,7 @@ import { engineProblem } from './container/docker-host.ts';
 import { removeContainer } from './container/remove-container.ts';
 import type { Egress } from './egress/open-egress.ts';
 import type { SandboxLog } from './sandbox-log.ts';
+import { isVisiting } from './visitor.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
 /**
@@ -33,7 +34,8 @@ export async function reap(
   const containers = await ask(docker.listContainers({ all: true, filters }));
   const answers = new Map<string, Promise<boolean>>();
   const alive = (worker: string) => {
-    const answer = answers.get(worker) ?? isAlive(worker);
+    const answer =
+      answers.get(worker) ?? (isVisiting(worker, Date.now()) ? Promise.resolve(true) : isAlive(worker));
     answers.set(worker, answer);
     return answer;
   };

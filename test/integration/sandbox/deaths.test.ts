@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
+import { visitorName } from '../../../src/sandbox/visitor.ts';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 import { mountLines } from './workspaces-setting.ts';
 
@@ -145,6 +146,8 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     mkdirSync(join(setting.workspacesDir, 'killed@00000000'));
     mkdirSync(join(setting.workspacesDir, 'tester@00000000'));
     mkdirSync(join(setting.workspacesDir, 'neighbour@00000000'));
+    const visitor = `${visitorName(Date.now())}@00000000`;
+    mkdirSync(join(setting.workspacesDir, visitor));
 
     const isAlive = async (worker: string) => worker === 'neighbour';
     expect(await setting.sandboxes.reap(isAlive)).toEqual({ containers: 1, workspaces: 3 });
@@ -154,7 +157,7 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     expect((await mine.list('', { signal })).map(({ name }) => name)).toEqual(['a.txt']);
     expect(docker('inspect', '--format', '{{.State.Status}}', stranger)).toBe('created');
     await mine.close();
-    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000']);
+    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000', visitor]);
   } finally {
     docker('rm', '-f', stranger);
   }
