@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { chown, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -26,6 +26,8 @@ const database = 'patchfleet';
 const startLimitMs = 60_000;
 /** How long the server may take to notice connections that were closed. */
 const leaveLimitMs = 5000;
+/** Before a server that ended at once is started again, ms. */
+const againMs = 200;
 /** Name of the connection by which somebody who leaves looks around. */
 const leaving = 'patchfleet leaving';
 /** sun_path of a Unix socket holds 108 bytes; `/.s.PGSQL.5432` and the final NUL want 15 of them. */
@@ -75,8 +77,8 @@ export async function startEmbeddedPostgres(
     if (!(await answers(connection))) {
       const root = await postgresRoot(owner !== null, home);
       await initialise(root, clusterDir, owner);
-      await launch(root, clusterDir, socketDir, join(home, 'log'), owner);
-      await untilAnswers(connection, join(home, 'log'));
+      const logFile = join(home, 'log');
+      await untilAnswers(connection, logFile, () => launch(root, clusterDir, socketDir, logFile, owner));
     }
     return stay ? await bePresent(connection) : null;
   });
@@ -130,7 +132,7 @@ async function launch(
   socketDir: string,
   logFile: string,
   owner: Owner | null,
-): Promise<void> {
+): Promise<ChildProcess> {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: socketDir,
@@ -151,6 +153,7 @@ async function launch(
     });
     await new Promise<void>((done, failed) => child.once('spawn', done).once('error', failed));
     child.unref();
+    return child;
   } finally {
     await log.close();
   }
@@ -171,9 +174,21 @@ async function answers(connection: pg.ClientConfig): Promise<boolean> {
   }
 }
 
-async function untilAnswers(connection: pg.ClientConfig, logFile: string): Promise<void> {
+/**
+ * Starts the server and waits for it. One that ends at once is started again: a server that was killed leaves processes
+ * that hold its memory for a moment, and a new one does not begin beside them.
+ */
+async function untilAnswers(
+  connection: pg.ClientConfig,
+  logFile: string,
+  start: () => Promise<ChildProcess>,
+): Promise<void> {
+  let server = await start();
   for (const limit = Date.now() + startLimitMs; Date.now() < limit; await delay(20)) {
     if (await answers(connection)) return;
+    if (server.exitCode === null && server.signalCode === null) continue;
+    await delay(againMs);
+    server = await start();
   }
   const tail = (await readFile(logFile, 'utf8').catch(() => '')).slice(-2000);
   throw new Error(

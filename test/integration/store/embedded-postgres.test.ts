@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -79,6 +79,25 @@ describe('the embedded Postgres', () => {
     const again = await open(dir);
     expect((await again.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
     await again.close();
+  });
+
+  it('starts once what a killed server left has gone', async () => {
+    const dir = await newDir();
+    const first = await open(dir);
+    const pid = await serverPid(dir);
+    const children = execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' });
+    const left = Number(children.split('\n')[0]);
+    // Stopped, it does not see that its server is gone, and holds on to the memory of both.
+    process.kill(left, 'SIGSTOP');
+    process.kill(pid, 'SIGKILL');
+    await first.pool.end().catch(() => {});
+    const again = open(dir);
+    const log = () => readFile(join(dir, 'postgres/log'), 'utf8');
+    await expect.poll(log, { timeout: 20_000 }).toContain('shared memory block');
+    process.kill(left, 'SIGKILL');
+    const database = await again;
+    expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
+    await database.close();
   });
 
   it('that is down already is not stopped by a pid file that names another process by now', async () => {
