@@ -15,7 +15,7 @@ import { fixRepository, fixScript } from '../support/fixes/small-fix.ts';
  * it and before the answer is read, and at random moments besides; then started again over the same directory.
  */
 
-const randomKills = 10;
+const randomKills = 6;
 const latencyMs = 100;
 let world: World;
 /** Milliseconds of a fix that nobody disturbs. */
@@ -170,7 +170,7 @@ describe('a fix', () => {
     expect(kills).toBeGreaterThanOrEqual(2);
   }, 1_800_000);
 
-  it('is the same when the process is killed at ten random moments', async () => {
+  it('is the same when the process is killed at random moments', async () => {
     const moments: number[] = [];
     for (let kill = 0; kill < randomKills; kill += 1) {
       const fix = await ask(`new-${kill}`);
