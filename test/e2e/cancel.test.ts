@@ -22,19 +22,18 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const running = async (count: number) => {
-  await until(`${count} sandboxes work`, async () => (await sandboxesOf(world.dataDir)).length >= count, {
-    describe: () => describeWorld(world),
-  });
-  // Containers are made before their agents begin.
-  await until('their agents have begun', async () => {
-    const rows = await queryRows(
-      world.databaseDir,
-      "select id from attempts where status = 'running' and agent_started_at is not null",
-    );
-    return rows.length >= count;
-  });
-};
+const running = (count: number) =>
+  until(
+    `${count} agents work in their sandboxes`,
+    async () => {
+      const rows = await queryRows(
+        world.databaseDir,
+        "select id from attempts where status = 'running' and agent_started_at is not null",
+      );
+      return rows.length >= count;
+    },
+    { describe: () => describeWorld(world) },
+  );
 
 /** Milliseconds that pass from then until no container is left. */
 async function untilGone(since: number): Promise<number> {

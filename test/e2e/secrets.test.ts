@@ -1,10 +1,9 @@
 import Docker from 'dockerode';
 import { execa } from 'execa';
 import { describe, expect, it } from 'vitest';
-import { sandboxesOf } from '../support/app/data-directory.ts';
 import { faultyChange, smallRepository } from '../support/app/small-repository.ts';
 import { until } from '../support/app/until.ts';
-import { untilDone, untilIdle } from '../support/app/until-done.ts';
+import { describeWorld, untilDone, untilIdle } from '../support/app/until-done.ts';
 import { startWorld, type World } from '../support/app/world.ts';
 
 /** What must appear nowhere: the exact values we know, and the shapes of those we do not. */
@@ -26,29 +25,23 @@ describe('secrets', () => {
     async (mode) => {
       await using world = await startWorld({
         files: smallRepository,
-        model: { mode, latencyMs: 300 },
+        model: { mode },
         operator: { limits: { retries: 0 } },
         env: { LOG_LEVEL: 'trace' },
       });
       const { github, model, repository, dataDir } = world;
       await github.setPermission(repository, 'wilma', 'write');
-      const opened = github.openPullRequest(repository, { branch: 'change', files: faultyChange });
-      const containers = await until('a sandbox is up', async () => {
-        const found = await sandboxesOf(dataDir);
-        return found.length > 0 && found;
-      });
-      const docker = new Docker();
-      const inspected = await Promise.all(
-        containers.map(({ Id }) =>
-          docker
-            .getContainer(Id)
-            .inspect()
-            .catch(() => null),
-        ),
+      const release = model.hold();
+      const pull = await github.openPullRequest(repository, { branch: 'change', files: faultyChange });
+      const sandbox = await until(
+        'an agent waits for the model',
+        () => model.journal().find((call) => call.endedAt === null && call.sandbox !== '')?.sandbox,
+        { describe: () => describeWorld(world) },
       );
+      const inspected = await new Docker().getContainer(sandbox).inspect();
       // Arguments of processes can be read by any user of the machine.
       const processes = await execa('ps', ['-eo', 'args']);
-      const pull = await opened;
+      release();
       await untilDone(world, pull.headSha);
       await github.comment(repository, pull.number, { author: 'wilma', body: '/patchfleet status' });
       await untilIdle(world);
@@ -72,7 +65,7 @@ describe('secrets', () => {
         arguments: processes.stdout,
         files: grep.stdout,
       };
-      expect(inspected.filter((one) => one !== null).length).toBeGreaterThan(0);
+      expect(inspected.State.Running).toBe(true);
       expect(places.logs.length).toBeGreaterThan(0);
       expect(places.files).toBe('');
       const leaks = Object.entries(places).flatMap(([place, text]) =>

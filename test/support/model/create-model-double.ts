@@ -41,6 +41,8 @@ export interface ModelDouble {
   journal(): readonly JournalEntry[];
   clearJournal(): void;
   configure(behaviour: BehaviourInput): void;
+  /** Answers nothing until what it returns is called: whoever asks meanwhile waits. */
+  hold(): () => void;
   close(): Promise<void>;
 }
 
@@ -60,6 +62,7 @@ export async function createModelDouble(
   let behaviour = behaviourSchema.parse(options.behaviour ?? {});
   let inMode = 0;
   let entries: JournalEntry[] = [];
+  let held: Promise<void> = Promise.resolve();
 
   const modeFor = (request: ChatRequest, number: number): Mode => {
     if (behaviour.mode === 'review') return 'review';
@@ -118,6 +121,7 @@ export async function createModelDouble(
       turn: request.messages.filter((message) => message.role === 'assistant').length,
     });
     if (mode === 'hang') return;
+    await held;
     if (behaviour.latencyMs > 0) await sleep(behaviour.latencyMs);
     if (res.destroyed) return;
     switch (mode) {
@@ -183,6 +187,11 @@ export async function createModelDouble(
       entries = [];
     },
     configure,
+    hold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      held = promise;
+      return resolve;
+    },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();
