@@ -9,16 +9,7 @@ import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
 import { withHeldLock } from './held-lock.ts';
-import {
-  asideOf,
-  createKeeper,
-  exists,
-  isAsMade,
-  prepareHome,
-  putAside,
-  putInPlace,
-  treeOf,
-} from './kept-directory.ts';
+import { createKeeper, isAsMade, makeKept, prepareHome, standsAsMade, treeOf } from './kept-directory.ts';
 import { lastingCodes, runSetup } from './run-setup.ts';
 import { hidesFiles, separateLayer } from './separate-layer.ts';
 import { createSetupPlanner, type SetupPlan } from './setup-plan.ts';
@@ -95,14 +86,7 @@ async function settle(
   plan: SetupPlan,
   signal: AbortSignal,
 ): Promise<void> {
-  if (await exists(treeOf(place))) {
-    if (await isAsMade(place, signal)) return;
-    options.log?.warn(
-      { layer: place },
-      'prepared dependencies are not as they were made: they are made anew',
-    );
-    await putAside(place, signal);
-  }
+  if (await isAsMade(place, signal)) return;
   const failIfKnown = async () => {
     const known = await options.failures.fresh(plan.key);
     if (known !== null) throw new PatchfleetError(known.code, known.detail);
@@ -111,18 +95,19 @@ async function settle(
   await mkdir(root(home), { recursive: true });
   await chmod(root(home), 0o700);
   await prepareHome(home);
+  const warn = () =>
+    options.log?.warn(
+      { layer: place },
+      'prepared dependencies are not as they were made: they are made anew',
+    );
   // One file for some of the keys: such files stay for ever.
   await withHeldLock(join(home, `.lock-${plan.key.slice(0, 2)}`), signal, async () => {
-    if (await exists(treeOf(place))) return;
+    if (await standsAsMade(place, signal, warn)) return;
     await failIfKnown();
-    const temporary = asideOf(place, home);
     try {
-      await make(options, temporary, request, plan, signal);
-      await putInPlace(temporary, place, signal);
+      await makeKept(place, signal, (temporary) => make(options, temporary, request, plan, signal));
     } catch (thrown) {
-      await removeTree(temporary);
-      signal.throwIfAborted();
-      if (thrown instanceof PatchfleetError && lastingCodes.has(thrown.code))
+      if (!signal.aborted && thrown instanceof PatchfleetError && lastingCodes.has(thrown.code))
         await options.failures.put(plan.key, request.repository.id, toFailure(thrown));
       throw thrown;
     }

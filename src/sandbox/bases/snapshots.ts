@@ -4,19 +4,9 @@ import { execa } from 'execa';
 import type { SandboxUser } from '../container/container-spec.ts';
 import { hostCommand } from '../host-command.ts';
 import type { Snapshots } from '../port.ts';
-import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
-import {
-  asideOf,
-  createKeeper,
-  exists,
-  isAsMade,
-  prepareHome,
-  putAside,
-  putInPlace,
-  treeOf,
-} from './kept-directory.ts';
+import { createKeeper, makeKept, prepareHome, standsAsMade, treeOf } from './kept-directory.ts';
 import { listTree } from './mirror-reader.ts';
 import { makeSyntheticRepository, refreshIndex } from './synthetic-repository.ts';
 import { writeTree } from './write-tree.ts';
@@ -58,23 +48,13 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     commit: string,
     signal: AbortSignal,
   ): Promise<void> {
-    if (await exists(treeOf(place))) {
-      if (await isAsMade(place, signal)) return;
+    const warn = () =>
       options.log?.warn({ snapshot: place }, 'a snapshot is not as it was made: it is made anew');
-      await putAside(place, signal);
-    }
+    if (await standsAsMade(place, signal, warn)) return;
     await mkdir(root, { recursive: true });
     await chmod(root, 0o700);
     await prepareHome(home);
-    const temporary = asideOf(place, home);
-    try {
-      await make(temporary, resolve(mirrorDir), commit, user, signal);
-      await putInPlace(temporary, place, signal);
-    } catch (thrown) {
-      await removeTree(temporary);
-      signal.throwIfAborted();
-      throw thrown;
-    }
+    await makeKept(place, signal, (temporary) => make(temporary, resolve(mirrorDir), commit, user, signal));
     options.onMade?.();
   }
 

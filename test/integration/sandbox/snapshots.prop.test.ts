@@ -247,6 +247,7 @@ describe('a snapshot', () => {
       (file) => rmSync(file),
       (file) => writeFileSync(join(dirname(file), 'more'), ''),
       () => rmSync(join(place, 'kept.json')),
+      () => rmSync(snapshot, { recursive: true }),
     ];
     for (const damage of damages) {
       damage(join(snapshot, 'a', 'b'));
@@ -262,7 +263,7 @@ describe('a snapshot', () => {
     await ensure();
     expect(warned).toEqual([]);
     // Those who still read one that was damaged have it for a while.
-    expect(readdirSync(join(dir, '7')).filter((name) => name.startsWith('.tmp-'))).toHaveLength(
+    expect(readdirSync(join(dir, '7')).filter((name) => name.startsWith('.old-'))).toHaveLength(
       damages.length,
     );
   });
