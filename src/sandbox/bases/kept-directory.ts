@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rename, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { createSharedWork } from '../shared-work.ts';
  *     <home>/<name>/kept.json   what it was when it was made
  *     <home>/<name>/used        its time is when it was used last
  *
- * Made in a directory beside it and renamed into place when whole and on the disk.
+ * Made in a directory beside it and renamed into place when whole and on the disk (make-kept.ts).
  */
 
 const keptSchema = z.object({
@@ -78,29 +78,6 @@ export function asideOf(place: string, prefix = onTheWay): string {
 }
 
 /**
- * Lets `make` make a directory with a `tree`, and brings it to `place`. Where that fails nothing of it is left; what a
- * worker that dies leaves is told by that nobody says any more that it is being made.
- */
-export async function makeKept(
-  place: string,
-  signal: AbortSignal,
-  make: (temporary: string) => Promise<void>,
-): Promise<void> {
-  const temporary = asideOf(place);
-  const timer = setInterval(() => void touch(temporary).catch(() => {}), noteEveryMs).unref();
-  try {
-    await make(temporary);
-    await putInPlace(temporary, place, signal);
-  } catch (thrown) {
-    await removeTree(temporary);
-    signal.throwIfAborted();
-    throw thrown;
-  } finally {
-    clearInterval(timer);
-  }
-}
-
-/**
  * SHA-256 over everything below a directory: path, type, owner, permissions, size, times of its last change, target of
  * a link. Contents are not read: whoever writes to a file leaves a time of change (`ctime`) that cannot be set, and
  * what was cut short by a crash has another size. So it costs one `lstat` per entry. Bits that rot below the
@@ -114,29 +91,6 @@ export async function digestOf(directory: string, signal: AbortSignal): Promise<
   const [digest = ''] = stdout.split(' ');
   if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error(`sha256sum answered: ${stdout.slice(0, 200)}`);
   return digest;
-}
-
-/**
- * Brings `temporary`, whose `tree` is complete, to `place`: what it is is noted, and everything is on the disk before
- * it has its name. Where another process was faster its directory stays, and this one is removed.
- */
-async function putInPlace(temporary: string, place: string, signal: AbortSignal): Promise<void> {
-  const options = { ...hostCommand, cancelSignal: signal } as const;
-  const { stdout } = await execa('du', ['-s', '--block-size=1', '--', temporary], options);
-  const kept: Kept = {
-    format: 2,
-    digest: await digestOf(treeOf(temporary), signal),
-    bytes: Number(stdout.split('\t')[0]),
-  };
-  await writeFile(join(temporary, 'kept.json'), `${JSON.stringify(kept)}\n`);
-  await writeFile(join(temporary, 'used'), '');
-  await execa('sync', ['--file-system', '--', temporary], options);
-  try {
-    await rename(temporary, place);
-  } catch (thrown) {
-    if (!(await exists(treeOf(place)))) throw thrown;
-    await removeTree(temporary);
-  }
 }
 
 /** What was noted of a directory in place; null: nothing that can be read. */
@@ -201,12 +155,6 @@ export async function noteUse(place: string): Promise<boolean> {
 
 const isGone = (thrown: unknown) => (thrown as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Makes `home`, and removes what dead workers left in it. */
-export async function prepareHome(home: string): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  await removeAbandoned(home);
-}
-
 /** Removes what workers that died left on its way, in or out, and what was put aside long ago. */
 export async function removeAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
@@ -228,7 +176,8 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function touch(path: string): Promise<void> {
+/** Sets the time of its last change to now. */
+export async function touch(path: string): Promise<void> {
   const now = new Date();
   await utimes(path, now, now);
 }

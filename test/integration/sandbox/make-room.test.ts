@@ -4,13 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { holdingBases } from '../../../src/sandbox/bases/hold-bases.ts';
-import {
-  asideOf,
-  makeKept,
-  noteEveryMs,
-  putAside,
-  treeOf,
-} from '../../../src/sandbox/bases/kept-directory.ts';
+import { asideOf, noteEveryMs, putAside, treeOf } from '../../../src/sandbox/bases/kept-directory.ts';
+import { makeKept } from '../../../src/sandbox/bases/make-kept.ts';
 import { createRoomMaker } from '../../../src/sandbox/bases/make-room.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { Workspaces } from '../../../src/sandbox/workspaces/workspaces.ts';

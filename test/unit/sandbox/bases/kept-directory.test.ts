@@ -5,12 +5,12 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   createKeeper,
   isAsMade,
-  makeKept,
   noteEveryMs,
   putAside,
   standsAsMade,
   treeOf,
 } from '../../../../src/sandbox/bases/kept-directory.ts';
+import { makeKept } from '../../../../src/sandbox/bases/make-kept.ts';
 
 let home: string;
 const signal = new AbortController().signal;
