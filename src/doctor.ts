@@ -4,7 +4,7 @@ import type { ReadEnvironment } from './config/read-environment.ts';
 import type { SandboxConfig } from './config/sandbox-config.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { SandboxCheck } from './sandbox/port.ts';
-import { visitorName } from './sandbox/visitor.ts';
+import { visit, visitorsName } from './sandbox/visitor.ts';
 import { readInstance } from './store/instance.ts';
 
 type Place = Pick<ReadEnvironment, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
@@ -46,16 +46,16 @@ async function checkSandboxes(
   images?: readonly string[],
 ): Promise<SandboxCheck> {
   const dataDir = resolve(env.PATCHFLEET_DATA);
-  const sandboxes = createSandboxes({
-    dockerHost: env.DOCKER_HOST,
-    config,
-    instance: await readInstance(dataDir),
-    worker: visitorName(Date.now()),
-    workspacesDir: join(dataDir, 'workspaces'),
+  const instance = await readInstance(dataDir);
+  return await visit(join(dataDir, visitorsName), async (worker) => {
+    const sandboxes = createSandboxes({
+      ...{ dockerHost: env.DOCKER_HOST, config, instance, worker },
+      workspacesDir: join(dataDir, 'workspaces'),
+    });
+    try {
+      return await sandboxes.check(images);
+    } finally {
+      await sandboxes.close();
+    }
   });
-  try {
-    return await sandboxes.check(images);
-  } finally {
-    await sandboxes.close();
-  }
 }

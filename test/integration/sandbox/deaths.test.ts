@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import { visitorName } from '../../../src/sandbox/visitor.ts';
-import { createSetting, docker, never, type Setting } from './docker-setting.ts';
+import { visitorsName } from '../../../src/sandbox/visitor.ts';
+import { createSetting, docker, never, nothing, type Setting } from './docker-setting.ts';
 import { mountLines } from './workspaces-setting.ts';
 
 const signal = never;
@@ -117,9 +117,10 @@ it('the check finds nothing wrong where all is well, and leaves nothing', async 
 }, 60_000);
 
 /** A worker in a process of its own, once it has a sandbox. */
-async function startWorker() {
+async function startWorker(...visitorsDir: string[]) {
   const script = fileURLToPath(new URL('./sandbox-worker.ts', import.meta.url));
   const args = [script, setting.instance, setting.workspacesDir, setting.snapshot({ 'a.txt': 'a\n' })];
+  args.push(...visitorsDir);
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
     return { child, ...(JSON.parse(line) as { containerId: string; attemptId: string }) };
@@ -146,8 +147,6 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     mkdirSync(join(setting.workspacesDir, 'killed@00000000'));
     mkdirSync(join(setting.workspacesDir, 'tester@00000000'));
     mkdirSync(join(setting.workspacesDir, 'neighbour@00000000'));
-    const visitor = `${visitorName(Date.now())}@00000000`;
-    mkdirSync(join(setting.workspacesDir, visitor));
 
     const isAlive = async (worker: string) => worker === 'neighbour';
     expect(await setting.sandboxes.reap(isAlive)).toEqual({ containers: 1, workspaces: 3 });
@@ -157,11 +156,26 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     expect((await mine.list('', { signal })).map(({ name }) => name)).toEqual(['a.txt']);
     expect(docker('inspect', '--format', '{{.State.Status}}', stranger)).toBe('created');
     await mine.close();
-    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000', visitor]);
+    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000']);
+    rmdirSync(join(setting.workspacesDir, 'neighbour@00000000'));
   } finally {
     docker('rm', '-f', stranger);
   }
 }, 90_000);
+
+it('a doctor at work is left alone, and of a killed one nothing is left after the reaper', async () => {
+  const visitorsDir = join(setting.home, visitorsName);
+  const { child, containerId } = await startWorker(visitorsDir);
+  const reap = () => setting.sandboxes.reap(async () => false);
+  expect(await reap()).toEqual({ containers: 0, workspaces: 0 });
+  expect(setting.containers()).toEqual([containerId]);
+  child.kill('SIGKILL');
+  await expect.poll(reap, { timeout: 20_000 }).toEqual({ containers: 1, workspaces: 1 });
+  expect({ left: await setting.left(), visitors: readdirSync(visitorsDir) }).toEqual({
+    left: nothing,
+    visitors: [],
+  });
+}, 60_000);
 
 it('many sandboxes start a few at a time, work at once, and go', async () => {
   const sandboxes = await Promise.all(Array.from({ length: 6 }, () => setting.acquire()));
