@@ -1,9 +1,6 @@
 import { dirname } from 'node:path';
 import type { WorkspaceBase, Workspaces } from '../workspaces/workspaces.ts';
-import { noteUse } from './kept-directory.ts';
-
-/** How often what workspaces stand on is said to be in use, ms; see make-room.ts. */
-export const noteEveryMs = 60_000;
+import { noteEveryMs, noteUse } from './kept-directory.ts';
 
 /**
  * As long as there is a workspace, its snapshot and its prepared layer are said to be in use, every minute anew: whoever

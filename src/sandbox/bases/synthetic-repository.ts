@@ -56,12 +56,14 @@ export async function makeSyntheticRepository(
   const blobs = new Set(entries.filter(({ mode }) => mode !== '160000').map(({ oid }) => oid));
   if (blobs.size > 0) {
     await mkdir(join(gitDir, 'objects', 'pack'), { recursive: true });
-    // window 0: the mirror's deltas are used again, new ones are not searched for.
+    // By the new repository, to whose file system the mirror need not belong, and which goes with what a death leaves
+    // in it. window 0: the mirror's deltas are used again, new ones are not searched for.
     await git(
-      mirrorDir,
+      gitDir,
       ['-c', 'pack.threads=1', 'pack-objects', '-q', '--window=0', join(gitDir, 'objects', 'pack', 'pack')],
       signal,
       `${[...blobs].join('\n')}\n`,
+      { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(mirrorDir, 'objects')) },
     );
   }
   const lines = entries.map(({ mode, oid, path }) =>
@@ -106,6 +108,9 @@ export async function refreshIndex(
   if (process.getuid?.() !== 0) return;
   for (const file of [index, copy]) await chown(file, user.uid, user.gid);
 }
+
+/** As git reads a path in a list that is cut at colons. */
+const quoted = (path: string) => `"${path.replaceAll(/[\\"]/g, '\\$&')}"`;
 
 const text = (bytes: Buffer) => bytes.toString('utf8').trim();
 
