@@ -59,10 +59,13 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
       engine.streams.getExec(id).start({ hijack: true, stdin: false, abortSignal }),
     );
     const output = { stdout: createHeadTail(maxBuffer), stderr: createHeadTail(maxBuffer) };
+    let broken: unknown = null;
     const read = (async () => {
       for await (const part of readDockerStream(stream as AsyncIterable<Buffer>))
         output[part.stream].push(part.data);
-    })();
+    })().catch((thrown: unknown) => {
+      broken = thrown;
+    });
     try {
       const peak = watchPeak(container);
       const exitCode = await ended(exec, read, wallMs + killSlackMs, signal, peak.look);
@@ -70,13 +73,15 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
       if (exitCode === null || killedCodes.includes(exitCode)) await requireAlive(container, signal);
       if (exitCode === null) throw new PatchfleetError('sandbox_died', 'a check ended and nobody says how');
       if (exitCode !== 0) await requireMemory(engine, containerId, run);
+      // Tests that were not heard of would count as vanished.
+      if (broken !== null) throw broken;
       return {
         ...result(exitCode, output.stdout, output.stderr, elapsed(), wallMs),
         ...{ peakMemoryBytes: await peak.end(), outOfMemory: false },
       };
     } finally {
       stream.destroy();
-      await read.catch(() => {});
+      await read;
     }
   } catch (thrown) {
     signal.throwIfAborted();
@@ -164,10 +169,7 @@ async function ended(
   signal: AbortSignal,
   onLook: () => void,
 ): Promise<number | null> {
-  const over = read.then(
-    () => true,
-    () => true,
-  );
+  const over = read.then(() => true);
   let waitMs = firstLookMs;
   let closedMs = noteMs;
   for (const limit = performance.now() + limitMs; ; waitMs = Math.min(2 * waitMs, lookMs)) {

@@ -38,6 +38,16 @@ describe('a sandbox that dies', () => {
     expect(setting.containers()).toEqual([]);
   }, 60_000);
 
+  it('says so when the agent has the tool server complain without end', async () => {
+    const sandbox = await setting.acquire();
+    const flood = 'cat /dev/zero > /proc/$PPID/fd/2';
+    await expect(sandbox.run(['sh', '-c', flood], { signal, wallMs: 60_000 })).rejects.toMatchObject({
+      code: 'sandbox_died',
+      detail: expect.stringContaining('it complains without end'),
+    });
+    await sandbox.close();
+  }, 60_000);
+
   it('says that it was memory when it was', async () => {
     const small = createSetting({ memory_mib: 96, scratch_mib: 512 });
     try {
