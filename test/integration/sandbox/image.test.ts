@@ -3,6 +3,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inherited } from '../../support/app/start-app.ts';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 
 const image = process.env['PATCHFLEET_TEST_IMAGE'] ?? 'patchfleet-sandbox:latest';
@@ -25,7 +26,7 @@ function doctor(name: string): Promise<{ code: number | null; lines: string[] }>
   writeFileSync(config, 'agents: [{name: lint, kind: command, command: [lint], format: lines}]\n');
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const env = {
-    ...process.env,
+    ...Object.fromEntries(inherited.map((variable) => [variable, process.env[variable]])),
     APP_ID: '1',
     WEBHOOK_SECRET: 'secret',
     PRIVATE_KEY: String(privateKey.export({ type: 'pkcs1', format: 'pem' })),
@@ -47,7 +48,7 @@ it('holds all that is needed and recommended, says the doctor', async () => {
     code: 0,
     lines: [expect.stringMatching(/^\S+ has \d+ MiB\.$/), 'all well'],
   });
-}, 60_000);
+});
 
 it('brings these programs, whichever way it was built', async () => {
   const sandbox = await setting.acquire({
@@ -80,7 +81,7 @@ it('brings these programs, whichever way it was built', async () => {
     pytest: expect.stringContaining('1 passed'),
     user: String(process.getuid?.() || 10_001),
   });
-}, 90_000);
+});
 
 it('is taken apart by the doctor where something is missing', async () => {
   const input = [
@@ -102,7 +103,7 @@ it('is taken apart by the doctor where something is missing', async () => {
       expect.stringMatching(/ declares volumes \(\/data\)/),
     ],
   });
-}, 90_000);
+});
 
 it('may be any with what the recipe of the manual adds', async () => {
   const manual = readFileSync('docs/operations.md', 'utf8');
@@ -122,7 +123,7 @@ it('may be any with what the recipe of the manual adds', async () => {
   } finally {
     docker('rmi', '--force', tag);
   }
-}, 90_000);
+});
 
 it('is no sandbox, says the doctor, where it starts another program than our tool server', async () => {
   const tag = `${broken}-other`;
@@ -136,4 +137,4 @@ it('is no sandbox, says the doctor, where it starts another program than our too
   } finally {
     docker('rmi', '--force', tag);
   }
-}, 60_000);
+});
