@@ -39,7 +39,12 @@ for family in range(46):
     for kind in (1, 2, 3, 5):
         try: socket.socket(family, kind).close(); made.append(family)
         except OSError: pass
-say('escaped', sorted(set(made))) if made else say('contained', 'unix, IPv4, IPv6 and netlink alone')`,
+# Netlink is many families by one name: audit, firewall, crypto, devices. The first is that of its own interfaces.
+for protocol in range(1, 32):
+    try: socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol).close(); made.append('netlink %d' % protocol)
+    except OSError: pass
+if made: kernel_gave(sorted(set(map(str, made))))
+else: say('contained', 'unix, IPv4, IPv6 and one of netlink alone')`,
   ),
   outside(
     '32-bit calls',
