@@ -5,8 +5,8 @@ import { bomb } from './bomb.ts';
 const python = String.raw;
 
 /**
- * Takes what the kernel counts per user, as much as it gives (`count`), and holds it while the neighbour, who is the same
- * user, needs some (`works`).
+ * Takes what the kernel counts per user, as much as it gives (`count`). While it holds that, the neighbour, who is the
+ * same user, must answer, though it may lack some as well; once it has ended the neighbour must have it (`works`).
  */
 function taken(name: string, tries: string, take: string, need: string): Attack {
   return {
@@ -19,19 +19,18 @@ count = 0
 ${take}
 print('took %d' % count, flush=True)
 hold()`;
-      const { held, used } = await whileItHolds({ ...holder, script }, () =>
-        runScript(stage.neighbour, {
-          python: `${need}
-print('works' if works else 'lacks', flush=True)`,
-        }),
-      );
-      if ('died' in used) throw new Error(`the neighbour ended: ${used.died}`);
+      const { held, used: noticed } = await whileItHolds({ ...holder, script }, stage.askNeighbour);
       const took = 'died' in held ? held.died : (/took [1-9]\d*/.exec(held.ran.stdout)?.[0] ?? null);
       if (took === null) throw new Error('it could take none');
-      if (used.ran.stdout.includes('works')) return contained(`it ${took}, and the neighbour has its own`);
-      return escaped(
-        `it ${took}, and the neighbour has none: ${used.ran.stdout}${used.ran.stderr.slice(-200)}`,
-      );
+      if (noticed !== null) return escaped(`while it had taken all, ${noticed}`);
+      const after = await runScript(stage.neighbour, {
+        python: `${need}
+print('works' if works else 'lacks')`,
+      });
+      if ('died' in after) throw new Error(`the neighbour ended: ${after.died}`);
+      return after.ran.stdout.includes('works')
+        ? contained(`it ${took}; the neighbour answers, and has them once it has ended`)
+        : escaped(`it ${took}, and they are not given back: ${after.ran.stderr.slice(-200)}`);
     },
   };
 }
@@ -87,29 +86,37 @@ print('no bound' if count > 0 and not own_kernel else 'stopped after %d: %s' % (
     python`
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGRTMIN])
 libc.sigqueue.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_void_p]
-limit, number = time.time() + 3, int(signal.SIGRTMIN)
-while time.time() < limit and libc.sigqueue(os.getpid(), number, None) == 0: count += 1`,
+number = int(signal.SIGRTMIN)
+while count < 1000000 and libc.sigqueue(os.getpid(), number, None) == 0: count += 1`,
     python`
 # Each takes one of those that its user may have.
 timer = ctypes.c_void_p()
 works = all(libc.timer_create(1, None, ctypes.byref(timer)) == 0 for _ in range(100))`,
   ),
-  {
-    name: 'watches',
-    tries: 'to keep what the kernel gives a user of watches when it has ended',
-    async run(stage) {
-      const watch = python`
-count = 0
-while count < 100000 and libc.inotify_init() != -1: count += 1
-print('had %d' % count)`;
-      const [mine, theirs] = [await stage.target(), stage.neighbour];
-      const had = await runScript(mine, { python: watch });
-      const left = await runScript(theirs, { python: watch });
-      if ('died' in had || 'died' in left) throw new Error('a sandbox ended');
-      const counts = [had, left].map(({ ran }) => Number(/had (\d+)/.exec(ran.stdout)?.[1] ?? 0));
-      const [taken = 0, given = 0] = counts;
-      if (taken === 0) throw new Error('it had none');
-      return given > 0 ? contained(`${taken} were taken, and given back`) : escaped('the neighbour has none');
-    },
-  },
+  taken(
+    'watches',
+    'to take all that tells of changed files',
+    python`
+while count < 100000 and libc.inotify_init() != -1: count += 1`,
+    python`
+works = libc.inotify_init() != -1`,
+  ),
+  taken(
+    'descriptors on their way',
+    'to take all descriptors that may be on their way from one process to another',
+    python`
+kept = []
+try:
+    while count < 100000:
+        a, b = socket.socketpair(); a.setblocking(False); kept += [a, b]
+        try:
+            while True: socket.send_fds(a, [b'x'], [0]); count += 1
+        except BlockingIOError: pass
+except OSError: pass
+for s in kept[4:]: s.setblocking(False)`,
+    python`
+a, b = socket.socketpair()
+socket.send_fds(a, [b'x'], [0])
+works = len(socket.recv_fds(b, 1, 1)[1]) == 1`,
+  ),
 ];

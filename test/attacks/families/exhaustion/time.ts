@@ -11,7 +11,7 @@ export const time: readonly Attack[] = [
     {
       sh: `for i in $(seq 16); do (while :; do :; done) & done; wait`,
     },
-    { met: ['time'], after: nothingLeft },
+    { met: ['time'], processors: true, after: nothingLeft },
   ),
   bomb('endless output', 'to flood the worker', { sh: 'yes flood' }, { met: ['cut'] }),
   bomb(
