@@ -21,8 +21,8 @@ say('escaped', got) if got else say('contained', 'none can be read')`,
   probe('dmesg', 'to read the log of the host', {
     sh: `out=$(dmesg 2>&1 | head -3 | tr '\\n' ' '); case "$out" in *gVisor*|*ermitted*|*denied*|'') echo "contained: $out";; *) echo "escaped: $out";; esac`,
   }),
-  probe('sysrq', 'to make the machine crash', {
-    python: python`unreadable('/proc/sysrq-trigger', flags=os.O_WRONLY)`,
+  probe('sysrq', 'to make the machine crash, or turn itself off', {
+    python: python`unreadable('/proc/sysrq-trigger', '/proc/sys/kernel/sysrq', '/proc/sys/kernel/panic', flags=os.O_WRONLY)`,
   }),
   probe('core_pattern', 'to have the host run a program when one crashes', {
     python: python`unreadable('/proc/sys/kernel/core_pattern', '/proc/sys/kernel/modprobe', '/proc/sys/kernel/hotplug', '/sys/kernel/uevent_helper', flags=os.O_WRONLY)`,

@@ -10,7 +10,7 @@ import { until } from '../../../support/app/until.ts';
 import { type Attack, contained, escaped } from '../../attack.ts';
 import { processesOf } from '../../host.ts';
 import { runScript } from '../../probes.ts';
-import { forging } from '../tool-server/lying.ts';
+import { askAfter, forging } from '../tool-server/lying.ts';
 import { trick } from './trick.ts';
 import { enter, listen, portOf } from './world.ts';
 
@@ -85,16 +85,17 @@ channel(1000001, ('GET http://127.0.0.1:%s/' % inner + head % ('127.0.0.1:' + in
 channel(1000002, ('CONNECT 127.0.0.1:%s' % inner + head % ('127.0.0.1:' + inner)).encode())
 channel(1000003, ('GET http://registry.test:%s${own}' % port + head % ('registry.test:' + port)).encode())
 time.sleep(1)
-print('asked', flush=True)
 for number in range(1000004, 1000600): channel(number, b'G')
-time.sleep(30)`;
+print('told', flush=True)`;
       const before = world.innerHits();
       const env = { PORT: String(world.port), INNER: String(world.inner), RUNTIME: stage.runtime };
       const outcome = await runScript(sandbox, { python: `${forging}\n${script}` }, { env });
       if (world.innerHits() > before) return escaped('the service of the host was reached');
       if (!world.asked.some((line) => line.endsWith(own))) throw new Error('no channel was taken');
-      if ('ran' in outcome) return escaped('hundreds of them were taken');
-      return contained(`it is the same proxy; hundreds of them end the attempt as ${outcome.died}`);
+      if ('ran' in outcome && !outcome.ran.stdout.includes('told'))
+        throw new Error(outcome.ran.stderr.slice(-300));
+      const then = 'died' in outcome ? `the attempt ends as ${outcome.died}` : await askAfter(sandbox);
+      return contained(`they lead to the same proxy; after hundreds of them ${then}`);
     },
   },
   {

@@ -25,7 +25,7 @@ def hold(): os.kill(pid, signal.SIGSTOP)
 `;
 
 /** How the sandbox takes it, in the words of the worker. */
-async function askAfter(sandbox: Sandbox): Promise<string> {
+export async function askAfter(sandbox: Sandbox): Promise<string> {
   const signal = AbortSignal.timeout(noticeMs);
   try {
     const { stdout } = await sandbox.run(['echo', 'mine'], { signal, wallMs: 5000 });
