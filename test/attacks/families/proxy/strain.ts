@@ -31,10 +31,12 @@ refused(answers) if alive() else say('escaped', 'it answers nobody any more')`,
     'many connections',
     'to use up the connections of the worker',
     python`
-kept = []
+kept, direct = [], os.path.exists('/run/patchfleet/egress.sock')
 for _ in range(1500):
+    # By the socket itself where there is one: the tool server is no part of the wall.
     try:
-        s = socket.socket(); s.settimeout(2); s.connect(('127.0.0.1', 3128)); kept.append(s)
+        s = socket.socket(socket.AF_UNIX if direct else socket.AF_INET); s.settimeout(2)
+        s.connect('/run/patchfleet/egress.sock' if direct else ('127.0.0.1', 3128)); kept.append(s)
     except OSError: break
 time.sleep(1)
 def is_open(s):

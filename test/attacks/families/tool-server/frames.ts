@@ -11,7 +11,9 @@ export const frames: readonly Attack[] = [
     'giant frame',
     'to have the worker take memory for a frame that is announced',
     python`
-hold(); raw(struct.pack('>I', 0x7fffffff)); time.sleep(30)`,
+hold(); raw(struct.pack('>I', 0x7fffffff))
+for _ in range(1024): raw(b'x' * (1 << 20))
+os.kill(pid, signal.SIGCONT); time.sleep(30)`,
   ),
   lie(
     'largest frames',
