@@ -52,3 +52,8 @@ export const environmentSchema = z
     message: 'set PRIVATE_KEY or PRIVATE_KEY_PATH',
   });
 export type Environment = z.infer<typeof environmentSchema>;
+
+const { DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, DOCKER_HOST } = environmentSchema.shape;
+/** Where things are, for whoever needs no GitHub App. */
+export const placesSchema = z.object({ DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, DOCKER_HOST });
+export type Places = z.infer<typeof placesSchema>;

@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { eq } from 'drizzle-orm';
 import { execa } from 'execa';
@@ -15,11 +15,6 @@ import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
 /** The command line in a process of its own, beside a service that has the database open. */
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const privateKey = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-}).privateKey;
 
 let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let store: Store;
@@ -38,12 +33,7 @@ afterAll(async () => {
 async function dead(...args: string[]) {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [main, 'dead', ...args], {
     reject: false,
-    env: {
-      APP_ID: '1',
-      PRIVATE_KEY: privateKey,
-      WEBHOOK_SECRET: 'secret',
-      PATCHFLEET_DATA: database.dataDir,
-    },
+    env: { PATCHFLEET_DATA: database.dataDir },
   });
   return { exitCode, stdout, stderr };
 }

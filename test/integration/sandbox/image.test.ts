@@ -1,6 +1,7 @@
 import { execFile, execFileSync, type StdioOptions } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
@@ -19,17 +20,12 @@ afterAll(async () => {
   execFileSync('docker', ['rmi', '--force', broken], { stdio: 'ignore' });
 });
 
-/** `patchfleet doctor --image NAME`, with nothing but a configuration. */
+/** `patchfleet doctor --image NAME`, where there is nothing but an engine: no App, no database, no agent. */
 function doctor(name: string): Promise<{ code: number | null; lines: string[] }> {
-  const config = join(setting.home, 'patchfleet.yml');
-  writeFileSync(config, 'agents: [{name: lint, kind: command, command: [lint], format: lines}]\n');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const { PATH, DOCKER_HOST } = process.env;
   const env = {
-    ...process.env,
-    APP_ID: '1',
-    WEBHOOK_SECRET: 'secret',
-    PRIVATE_KEY: String(privateKey.export({ type: 'pkcs1', format: 'pem' })),
-    PATCHFLEET_CONFIG: config,
+    ...{ PATH, DOCKER_HOST, TMPDIR: tmpdir() },
+    PATCHFLEET_CONFIG: join(setting.home, 'patchfleet.yml'),
     PATCHFLEET_DATA: join(setting.home, 'data'),
   };
   return new Promise((resolve) => {
