@@ -4,7 +4,8 @@ import type { Places } from './config/environment.ts';
 import { failureKinds } from './domain/failure.ts';
 import { openDatabase } from './store/database.ts';
 import { createDeadLetters } from './store/dead-letters.ts';
-import type { DeadLetter, DeadLetters, LetterAttempt, Task } from './store/port.ts';
+import type { DeadLetters, LetterAttempt } from './store/port/dead-letters.ts';
+import type { DeadLetter, Task } from './store/port.ts';
 
 /** `patchfleet dead`: what failed for good, read and settled beside a running service. */
 
