@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import type { Composition } from './compose.ts';
-import type { ReadEnvironment } from './config/read-environment.ts';
+import type { Places } from './config/environment.ts';
 import type { SandboxConfig } from './config/sandbox-config.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { SandboxCheck } from './sandbox/port.ts';
 import { visit, visitorsName } from './sandbox/visitor.ts';
 import { readInstance } from './store/instance.ts';
 
-type Place = Pick<ReadEnvironment, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
+type Place = Pick<Places, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
 
 /** Checks what the configuration points to. Each problem is one line with its remedy; empty: all well. */
 export async function runDoctor(

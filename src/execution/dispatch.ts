@@ -1,4 +1,5 @@
-import type { Attempts, Workers } from '../store/port.ts';
+import type { Attempts } from '../store/port/attempts.ts';
+import type { Workers } from '../store/port/workers.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { ClaimLost } from './heartbeat.ts';
 import type { Work } from './perform.ts';

@@ -1,5 +1,6 @@
 import type { Sandboxes, SandboxKind } from '../sandbox/port.ts';
-import type { Attempts, Task } from '../store/port.ts';
+import type { Attempts } from '../store/port/attempts.ts';
+import type { Task } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 
 /** Says to the sandboxes what tasks will want next, so that they are started ahead. Never fails anybody. */

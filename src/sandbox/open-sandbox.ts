@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { containerSpec, type SandboxUser } from './container/container-spec.ts';
-import { cpuTime } from './container/cpu-time.ts';
+import { cpuTime } from './container/container-use.ts';
 import { type Engine, engineProblem } from './container/docker-host.ts';
 import { removeContainer } from './container/remove-container.ts';
 import { runByEngine } from './container/run-by-engine.ts';
@@ -138,7 +138,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
             await workspace.keep(dir);
           },
           byEngine: (run) => runByEngine(engine, container.id, run),
-          cpuMs: () => cpuTime(docker, container.id),
+          cpuMs: () => cpuTime(docker.getContainer(container.id)),
           watchDisk: (onReached) =>
             diskWatch.start(workspace, (error) => {
               onReached(error);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDispatch } from '../../../src/execution/dispatch.ts';
 import type { Work } from '../../../src/execution/perform.ts';
-import type { Workers } from '../../../src/store/port.ts';
+import type { Workers } from '../../../src/store/port/workers.ts';
 
 const never = new AbortController().signal;
 const settled = async () => {
