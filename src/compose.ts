@@ -173,6 +173,7 @@ export async function compose(
   opened.defer(async () => {
     await startAhead.stop();
     await sandboxes.close();
+    await dispatch.signOff();
   });
   const dispatch = createDispatch({
     ...{ store, canRun, worker, log },

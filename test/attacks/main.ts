@@ -1,6 +1,6 @@
 /**
- * `npm run attacks -- [--json] [--runtime runc|runsc|all] [--family NAME]`: every attack of this folder, in real
- * sandboxes. One line for each on standard error as it ends; with `--json` one JSON object as the last line of
+ * `npm run attacks -- [--json] [--runtime runc|runsc|all] [--family NAME] [--case NAME]...`: every attack of this
+ * folder, or those that are named, in real sandboxes. One line for each on standard error as it ends; with `--json` one JSON object as the last line of
  * standard output. Exits with 1 when anything escaped, or could not be tried under runc, and with 2 for wrong usage.
  * `runsc` runs on a Docker engine of its own, which needs root.
  */
@@ -17,7 +17,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (asked === null) {
     const names = families.map(({ name }) => name).join(', ');
     process.stderr.write(
-      `usage: npm run attacks -- [--json] [--runtime runc|runsc|all] [--family NAME]\nfamilies: ${names}\n`,
+      `usage: npm run attacks -- [--json] [--runtime runc|runsc|all] [--family NAME] [--case NAME]...\nfamilies: ${names}\n`,
     );
     return 2;
   }
@@ -28,12 +28,12 @@ async function main(args: readonly string[]): Promise<number> {
       cases.push(done);
       say(line(done));
     };
-    const how = { only: asked.family, signal, tell };
+    const how = { asked, signal, tell };
     if (asked.runtimes.includes('runc')) await runAll({}, how);
     if (asked.runtimes.includes('runsc')) {
       const why = whyNoGvisor();
       if (why === null) await withGvisor(say, (stage) => runAll(stage, how));
-      else cases.push(...notTried('runsc', asked.family, why));
+      else cases.push(...notTried('runsc', asked, why));
     }
     const figures = figuresOf(cases);
     say(summary(cases));
@@ -52,13 +52,17 @@ function read(args: readonly string[]) {
         json: { type: 'boolean', default: false },
         runtime: { type: 'string', default: 'all' },
         family: { type: 'string' },
+        case: { type: 'string', multiple: true },
       },
     });
     const runtimes = values.runtime === 'all' ? ['runc', 'runsc'] : [values.runtime];
     if (!runtimes.every((name) => name === 'runc' || name === 'runsc')) return null;
     const family = values.family ?? null;
     if (family !== null && !families.some(({ name }) => name === family)) return null;
-    return { json: values.json, runtimes, family };
+    const names = values.case ?? null;
+    const known = new Set(families.flatMap(({ attacks }) => attacks.map(({ name }) => name)));
+    if (names?.some((name) => !known.has(name)) === true) return null;
+    return { json: values.json, runtimes, family, names };
   } catch {
     return null;
   }

@@ -5,7 +5,7 @@ import { createPreparedLayers, type PreparedLayers } from '../../src/sandbox/bas
 import { createSandboxKinds } from '../../src/sandbox/bases/sandbox-kinds.ts';
 import { createSnapshots } from '../../src/sandbox/bases/snapshots.ts';
 import type { Sandboxes, SandboxKinds, Snapshots } from '../../src/sandbox/port.ts';
-import type { SetupFailures } from '../../src/store/port.ts';
+import type { SetupFailures } from '../../src/store/port/failed-setups.ts';
 
 /** Failures of setups that are kept as long as the process, as the table keeps them for minutes. */
 export function createFailuresInMemory(): SetupFailures & { readonly put: SetupFailures['put'] } {

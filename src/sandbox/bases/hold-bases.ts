@@ -28,11 +28,11 @@ export function holdingBases(workspaces: Workspaces): Workspaces {
 
   return {
     ...workspaces,
-    async create(base, signal) {
+    async create(base, signal, id) {
       const places = placesOf(base);
       // From when it was asked for: one that is made at this moment may have waited long for its turn.
       for (const place of places) await noteUse(place);
-      const workspace = await workspaces.create(base, signal);
+      const workspace = await workspaces.create(base, signal, id);
       hold(workspace.id, places);
       return {
         ...workspace,

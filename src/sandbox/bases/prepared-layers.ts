@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SandboxConfig } from '../../config/sandbox-config.ts';
 import { PatchfleetError, toFailure } from '../../domain/failure.ts';
-import type { SetupFailures } from '../../store/port.ts';
+import type { SetupFailures } from '../../store/port/failed-setups.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
 import type { KindRequest, Sandboxes, SandboxKind, Snapshots } from '../port.ts';
 import { removeTree } from '../remove-tree.ts';

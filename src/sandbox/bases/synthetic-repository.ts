@@ -2,18 +2,9 @@ import { chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { PatchfleetError } from '../../domain/failure.ts';
+import { ownAuthor } from '../../domain/own-commit.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
 import { closedGit, git, type TreeEntry } from './mirror-reader.ts';
-
-/** Whoever looks into the history inside the sandbox finds this author, at this time. */
-const author = {
-  GIT_AUTHOR_NAME: 'Patchfleet',
-  GIT_AUTHOR_EMAIL: 'patchfleet@localhost',
-  GIT_AUTHOR_DATE: '1000000000 +0000',
-  GIT_COMMITTER_NAME: 'Patchfleet',
-  GIT_COMMITTER_EMAIL: 'patchfleet@localhost',
-  GIT_COMMITTER_DATE: '1000000000 +0000',
-};
 
 /** Files were written raw, so git must compare them raw, whatever .gitattributes says. This file has the last word. */
 const rawAttributes = '* -text !eol -ident -filter -working-tree-encoding\n';
@@ -71,7 +62,7 @@ export async function makeSyntheticRepository(
   );
   await git(gitDir, ['update-index', '-z', '--index-info'], signal, Buffer.concat(lines));
   const tree = text(await git(gitDir, ['write-tree'], signal));
-  const commit = text(await git(gitDir, ['commit-tree', tree, '-m', 'Snapshot'], signal, null, author));
+  const commit = text(await git(gitDir, ['commit-tree', tree, '-m', 'Snapshot'], signal, null, ownAuthor));
   await git(gitDir, ['update-ref', 'refs/heads/main', commit], signal);
   await rm(join(gitDir, 'description'), { force: true });
   return tree;

@@ -66,8 +66,10 @@ const allowed = {
     uname sysinfo getrandom get_mempolicy`,
 };
 
-/** Families of sockets: unix, IPv4, IPv6, netlink. Among the others is vsock, which no namespace holds. */
-const socketFamilies = [1, 2, 10, 16];
+/** Families of sockets: unix, IPv4, IPv6. Among the others is vsock, which no namespace holds. */
+const socketFamilies = [1, 2, 10];
+/** Netlink by one protocol: 0 tells of a sandbox's own interfaces, and others of the host's devices. */
+const netlink = 16;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: what makes namespaces. */
 const namespaceFlags = 0x7e02_0000;
 /** What `personality` may be: as it is by default, 32-bit addresses, no address randomisation, and asking for it. */
@@ -86,13 +88,14 @@ const allow = (names: readonly string[], args: NonNullable<Rule['args']> = []): 
   action: 'SCMP_ACT_ALLOW',
   args,
 });
-const equal = (value: number) => [{ index: 0, value, op: 'SCMP_CMP_EQ' }];
+const equal = (value: number, index = 0) => [{ index, value, op: 'SCMP_CMP_EQ' }];
 
 /** The filter as `--security-opt seccomp=` takes it, whole. */
 export function seccompProfile(): string {
   const syscalls: Rule[] = [
     allow(Object.values(allowed).flatMap((names) => names.trim().split(/\s+/))),
     ...socketFamilies.map((family) => allow(['socket'], equal(family))),
+    allow(['socket'], [...equal(netlink), ...equal(0, 2)]),
     ...personalities.map((persona) => allow(['personality'], equal(persona))),
     // First argument everywhere but on s390, where the engine's own default is of no use either.
     allow(['clone'], [{ index: 0, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]),

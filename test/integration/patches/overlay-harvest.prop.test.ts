@@ -135,7 +135,7 @@ describe.runIf(mayMount)('an overlay', () => {
     const steps = fc.array(step, { minLength: 1, maxLength: 14 });
     await fc.assert(fc.asyncProperty(steps, fc.boolean(), run), { numRuns: runs, endOnFailure: false });
     expect([...seen]).toEqual(expect.arrayContaining(['deleted', 'file']));
-  }, 180_000);
+  });
 
   it('shows what was removed with a directory that was made again', async () => {
     const steps: Step[] = [

@@ -98,7 +98,7 @@ describe('an attempt that writes more than it may', () => {
   beforeAll(() => {
     setting = createSetting({ workspace_mib: 64, workspace_files: 2000 });
   });
-  afterAll(async () => await setting.end(), 60_000);
+  afterAll(async () => await setting.end());
 
   it.each([
     [
@@ -141,5 +141,5 @@ describe('an attempt that writes more than it may', () => {
     const run = sandbox.runByEngine(['sh', '-c', script], { signal, wallMs: 60_000 });
     await expect(run).rejects.toMatchObject({ code: 'disk_exhausted' });
     await sandbox.close();
-  }, 60_000);
+  });
 });

@@ -153,11 +153,16 @@ it('workspaces say every minute what they stand on, as long as they are there', 
 
   for (const place of [snapshot, layer]) setUsed(place, 11);
   vi.advanceTimersByTime(noteEveryMs);
-  await vi.waitFor(async () => {
-    await roomFor(0)();
-    expect(left()).toEqual([['a'], ['b']]);
-    expect(Date.now() - statSync(join(layer, 'used')).mtimeMs).toBeLessThan(10 * minute);
-  });
+  // First it must have been noted: otherwise they would go.
+  await vi.waitFor(
+    () => {
+      for (const place of [snapshot, layer])
+        expect(Date.now() - statSync(join(place, 'used')).mtimeMs).toBeLessThan(10 * minute);
+    },
+    { timeout: 60_000 },
+  );
+  await roomFor(0)();
+  expect(left()).toEqual([['a'], ['b']]);
 
   await workspace.remove();
   expect(vi.getTimerCount()).toBe(0);

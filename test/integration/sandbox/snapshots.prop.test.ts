@@ -148,7 +148,7 @@ describe('a snapshot', () => {
       { numRuns: 15 },
     );
     expect(readdirSync(join(home, 'workspaces'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('leaves out what would lead astray, and says so', async () => {
     const oid = blob(mirrorDir, Buffer.from('content\n'));
