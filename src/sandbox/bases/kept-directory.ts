@@ -85,8 +85,10 @@ export function asideOf(place: string, prefix = onTheWay): string {
  */
 export async function digestOf(directory: string, signal: AbortSignal): Promise<string> {
   const options = { ...hostCommand, cwd: directory, cancelSignal: signal } as const;
-  const { stdout } = await execa('find', ['.', '-printf', '%P\\t%y %U:%G %m %s %T@ %C@ %l\\0'], options)
-    .pipe('sort', ['--zero-terminated'], options)
+  // What goes on to the next program is kept by none of ours, however much it is.
+  const passing = { ...options, buffer: false } as const;
+  const { stdout } = await execa('find', ['.', '-printf', '%P\\t%y %U:%G %m %s %T@ %C@ %l\\0'], passing)
+    .pipe('sort', ['--zero-terminated'], passing)
     .pipe('sha256sum', [], options);
   const [digest = ''] = stdout.split(' ');
   if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error(`sha256sum answered: ${stdout.slice(0, 200)}`);
