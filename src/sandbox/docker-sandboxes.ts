@@ -48,9 +48,11 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const log = options.log ?? { warn: () => {} };
   const root = options.workspacesDir;
   const workspaces = holdingBases(createWorkspaces({ config, engine, instance, worker, user, root, log }));
-  const egressDir = join(dirname(resolve(root)), 'egress');
+  const beside = dirname(resolve(root));
+  const egressDir = join(beside, 'egress');
   const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
-  const opener = { engine, config, instance, worker, user, workspaces, egress, log };
+  const hosts = join(beside, 'hosts');
+  const opener = { engine, config, instance, worker, user, workspaces, hosts, egress, log };
   const { open, isMine } = createSandboxOpener(opener);
   const slots = createSlots(config.concurrent_starts ?? availableParallelism());
   const pool = createPool({ open, slots, config, log });
