@@ -63,12 +63,7 @@ async function checkImage(
       `The sandbox image ${image} cannot be looked at: ${engineProblem(thrown)}. See the log of the engine.`,
     );
   }
-  const declared = seen.Config;
-  const facts = {
-    bytes: seen.Size,
-    volumes: Object.keys(declared?.Volumes ?? {}),
-    healthcheck: !['NONE', undefined].includes(declared?.Healthcheck?.Test?.[0]),
-  };
+  const facts = { bytes: seen.Size, volumes: Object.keys(seen.Config?.Volumes ?? {}) };
   try {
     return judgeImage(image, { ...facts, ...(await trial(image, sandboxes, user)) });
   } catch (thrown) {
@@ -98,8 +93,9 @@ async function trial(
         const said = await attempt(sandbox, probe, signal);
         if (said !== null) failed.push({ probe, said });
       }
-      const { stdout } = await sandbox.run(setIdProbe, { signal, wallMs: probeMs });
-      return { failed, setId: stdout.split('\n').filter((line) => line !== '') };
+      const { exitCode, stdout } = await sandbox.run(setIdProbe, { signal, wallMs: probeMs });
+      const setId = exitCode === 0 ? stdout.split('\n').filter((line) => line !== '') : null;
+      return { failed, setId };
     } finally {
       await sandbox.close();
     }

@@ -135,25 +135,32 @@ it('names the shell alone where there is none', async () => {
   });
 });
 
-it('refuses set-user-id files and volumes, and mentions a health check', async () => {
+it('does not take files that could not be looked for as none', async () => {
+  const { ports } = sandboxes({
+    answer: (argv) => (argv.some((argument) => argument.includes('-perm')) ? ends({}) : whole(argv)),
+  });
+  expect((await checkEngine(images(), standard, ['x:1'], ports)).problems).toEqual([
+    'x:1 lacks `find`: set-user-id files cannot be looked for in it. Install `findutils` in the image.',
+  ]);
+});
+
+it('refuses set-user-id files and volumes', async () => {
   const { ports } = sandboxes({
     answer: (argv) =>
       argv.some((argument) => argument.includes('-perm'))
         ? { ...ran, stdout: '/usr/bin/su\n/usr/bin/mount\n' }
         : whole(argv),
   });
-  const declared = { Volumes: { '/data': {} }, Healthcheck: { Test: ['CMD', 'true'] } };
-  expect(await checkEngine(images(declared), standard, ['x:1'], ports)).toEqual({
+  expect(await checkEngine(images({ Volumes: { '/data': {} } }), standard, ['x:1'], ports)).toEqual({
     problems: [
       expect.stringMatching(
         /^x:1 has set-user-id or set-group-id files, such as \/usr\/bin\/su, \/usr\/bin\/mount\./,
       ),
       expect.stringMatching(/^x:1 declares volumes \(\/data\)/),
     ],
-    notes: [size, expect.stringMatching(/^Recommended: x:1 declares a HEALTHCHECK/)],
+    notes: [size],
   });
-  const none = { Healthcheck: { Test: ['NONE'] } };
-  expect(await checkEngine(images(none), standard, ['x:1'], sandboxes({}).ports)).toEqual({
+  expect(await checkEngine(images(), standard, ['x:1'], sandboxes({}).ports)).toEqual({
     problems: [],
     notes: [size],
   });
