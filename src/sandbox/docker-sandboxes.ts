@@ -87,7 +87,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
       }
     },
     check: (images = [config.image, ...config.images]) =>
-      checkEngine(docker, config, images, sandboxes, user),
+      checkEngine(docker, config, images, sandboxes, { root, worker, user }),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');
