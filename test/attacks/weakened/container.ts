@@ -13,10 +13,9 @@ export const containerWeaknesses: readonly Weakness[] = [
     ],
     [
       'the network of the host',
-      "NetworkMode: 'none'",
-      "NetworkMode: 'host'",
-      'TCP to the host',
-      'interfaces',
+      "NetworkDisabled: true,\n    HostConfig: {\n      NetworkMode: 'none'",
+      "HostConfig: {\n      NetworkMode: 'host'",
+      ...['TCP to the host', 'interfaces'],
     ],
     ['the processes of the host', 'Init: true,', "Init: true, PidMode: 'host',", 'processes of the host'],
     [
