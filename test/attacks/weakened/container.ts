@@ -136,11 +136,5 @@ export const containerWeaknesses: readonly Weakness[] = [
       'events of the host',
       'odd families',
     ],
-    [
-      'calls of 32 bits',
-      "defaultAction: 'SCMP_ACT_ERRNO',",
-      "defaultAction: 'SCMP_ACT_ERRNO', architectures: ['SCMP_ARCH_X86_64', 'SCMP_ARCH_X86', 'SCMP_ARCH_X32'],",
-      '32-bit calls',
-    ],
   ]),
 ];

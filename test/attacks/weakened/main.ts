@@ -1,6 +1,6 @@
 /**
- * `node test/attacks/weakened/main.ts [TEXT]`: weakens the product by one line at a time (those whose `what` has the
- * text in it), in a copy of this repository, and looks whether the attacks that it names notice. Exits with 1 when one
+ * `node test/attacks/weakened/main.ts [TEXT]...`: weakens the product by one line at a time (those whose `what` has one
+ * of the texts in it), in a copy of this repository, and looks whether the attacks that it names notice. Exits with 1 when one
  * does not. Takes some seconds for each. With `npm run attacks` set-up has been done once.
  */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const needed = ['src', 'sandbox', 'test', 'package.json', 'tsconfig.json'];
 const limitMs = 180_000;
 
-const [text = ''] = process.argv.slice(2);
+const texts = process.argv.slice(2);
+const asked = ({ what }: Weakness) => texts.length === 0 || texts.some((text) => what.includes(text));
 const say = (line: string) => process.stderr.write(`${line}\n`);
 
 process.exitCode = await stoppable(say, async (signal) => {
@@ -26,7 +27,7 @@ process.exitCode = await stoppable(say, async (signal) => {
     for (const name of needed) cpSync(join(root, name), join(copy, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     let missed = 0;
-    for (const weakness of weaknesses.filter(({ what }) => what.includes(text))) {
+    for (const weakness of weaknesses.filter(asked)) {
       signal.throwIfAborted();
       const missing = await unnoticed(copy, weakness, signal);
       missed += missing.length;
