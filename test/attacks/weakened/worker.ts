@@ -73,14 +73,6 @@ export const workerWeaknesses: readonly Weakness[] = [
   ...within('src/sandbox/workspaces/keep-tree.ts', [
     ['a setup gives rights to everybody', 'u+rwX,go-w,a-st', 'u+rwX', 'setup that plants'],
   ]),
-  ...within('src/sandbox/bases/snapshots.ts', [
-    [
-      'directories are open to other users',
-      'await chmod(root, 0o700);',
-      'await chmod(root, 0o755);',
-      'other users of the host',
-    ],
-  ]),
   ...within('src/sandbox/workspaces/disk-watch.ts', [
     [
       'nobody looks at what is written',
