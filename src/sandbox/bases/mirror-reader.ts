@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { PatchfleetError } from '../../domain/failure.ts';
+import { isOwnCommit } from '../../domain/own-commit.ts';
 
 /** Reads objects of a bare mirror with git's plumbing. Nothing here looks at a worktree. */
 
@@ -166,6 +167,5 @@ function createByteReader(source: AsyncIterable<unknown>) {
 /** Whether a commit was made by github/mirror-writer.ts from what agents wrote, and not by whoever pushes to GitHub. */
 export async function isMadeHere(mirrorDir: string, commit: string, signal: AbortSignal): Promise<boolean> {
   const object = await git(mirrorDir, ['cat-file', 'commit', commit], signal);
-  const [header = ''] = object.toString('latin1').split('\n\n', 1);
-  return header.includes('\nauthor Patchfleet <patchfleet@localhost> 1000000000 +0000');
+  return isOwnCommit(object.toString('latin1'));
 }

@@ -52,9 +52,8 @@ export async function writeTree(
       written.push(entry);
     } catch (thrown) {
       const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-      const clash = code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR' || code === 'ENAMETOOLONG';
-      if (!clash) throw thrown;
-      skip(entry, code === 'ENAMETOOLONG' ? 'has too long a name' : 'clashes with another path of the tree');
+      if (code !== 'EEXIST' && code !== 'ENOTDIR' && code !== 'EISDIR') throw thrown;
+      skip(entry, 'clashes with another path of the tree');
     }
   };
 

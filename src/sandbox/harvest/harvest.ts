@@ -14,7 +14,7 @@ import {
   targetOf,
 } from './directory.ts';
 import { createIgnored } from './ignored.ts';
-import { lookThrough, type Shown } from './layers.ts';
+import { lookThrough, type Shown, whileTheyStand } from './layers.ts';
 import { pathProblem, shownPath } from './names.ts';
 import {
   copySource,
@@ -211,7 +211,8 @@ async function harvest(
   };
 
   try {
-    await walk({ path: rootPath, lower: source.lower, inSnapshot: true, overSymlink: false });
+    const { lower } = source;
+    await whileTheyStand(lower, () => walk({ path: rootPath, lower, inSnapshot: true, overSymlink: false }));
   } catch (thrown) {
     if (!(thrown instanceof TooMany)) throw thrown;
     refuse(Buffer.from('.'), 'size', `more than ${limits.entries} files and directories were made`);

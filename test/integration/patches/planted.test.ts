@@ -134,7 +134,7 @@ line'
     );
     await sandbox.close();
     expect(existsSync(canary)).toBe(false);
-  }, 60_000);
+  });
 
   it('is refused where it is a device', async () => {
     const workspace = await setting.workspace(snapshot);

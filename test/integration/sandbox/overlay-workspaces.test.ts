@@ -91,7 +91,7 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
       { level: 'info', fields: { mode: 'overlay', problems: [] }, message: 'workspaces are made by overlay' },
     ]);
     expect([readdirSync(setting.root), volumes()]).toEqual([[], '']);
-  }, 60_000);
+  });
 
   it('is by copy on a file system that can be no upper directory, or not at all where that was asked for', async () => {
     const workspaces = setting.workspaces({ workspaces: 'overlay' });
@@ -116,7 +116,7 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
     });
     expect([readdirSync(root), volumes()]).toEqual([[], '']);
     await below.remove();
-  }, 60_000);
+  });
 
   it('is by copy for a snapshot that the sandbox user may not write, or not at all where that was asked for', async () => {
     const snapshot = await setting.snapshot();
@@ -135,5 +135,5 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
       code: 'sandbox_unavailable',
       detail: `${problem}; remove it, it is made again`,
     });
-  }, 60_000);
+  });
 });
