@@ -1,7 +1,7 @@
 /**
  * Commands that run on one machine at the same time know of each other by names of sockets without a file: the kernel
- * takes such a name back at once when its process ends, however that was. Linux alone has them; elsewhere nobody is
- * known, and nobody waits.
+ * takes such a name back at once when its process ends, however that was. Linux alone has them; elsewhere, and where
+ * they are not to be had, nobody is known, and nobody waits.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -24,8 +24,7 @@ export async function takeName(name) {
       server.listen(full(name), resolve);
     });
   } catch (error) {
-    if (error.code === 'EADDRINUSE') return null;
-    throw error;
+    return error.code === 'EADDRINUSE' ? null : async () => {};
   }
   server.unref();
   return () => new Promise((resolve) => server.close(resolve));
