@@ -43,12 +43,19 @@ export async function waitForName(name, { signal, onWait }) {
 
 /** The names that begin so and that processes have. */
 export function namesTaken(beginning) {
-  if (process.platform !== 'linux') return [];
-  return readFileSync('/proc/net/unix', 'utf8')
+  return socketsOfKernel()
     .split('\n')
     .map((line) => line.slice(line.lastIndexOf(' ') + 1))
     .filter((name) => name.startsWith(`@${prefix}${beginning}`))
     .map((name) => name.slice(`@${prefix}`.length).replace(/\.+$/, ''));
+}
+
+function socketsOfKernel() {
+  try {
+    return readFileSync('/proc/net/unix', 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Waits until no other process has a name that begins so; `onWait` as with {@link waitForName}. */
