@@ -65,7 +65,9 @@ describe.skipIf(whyNoEngine() !== null)('a full disk of the snapshots', () => {
   });
 
   it('lets none begin, but where one that nobody uses can go', async () => {
-    const makeRoom = createRoomMaker({ dirs: [disk.dir], bytes: 1e12, log: { warn: () => {} } });
+    const makeRoom = createRoomMaker({
+      ...{ dirs: [disk.dir], bytes: 1e12, workspacesDir: join(disk.dir, 'none'), log: { warn: () => {} } },
+    });
     const snapshots = createSnapshots({ dir: disk.dir, makeRoom });
     const old = await snapshots.ensure(repository, commit(2 * mib), never);
     const { bavail, bsize } = await statfs(disk.dir);
