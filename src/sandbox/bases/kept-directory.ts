@@ -158,7 +158,10 @@ export async function noteUse(place: string): Promise<boolean> {
 const isGone = (thrown: unknown) => (thrown as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** Removes what workers that died left on its way, in or out, and what was put aside long ago. */
-export async function removeAbandoned(home: string): Promise<void> {
+export async function removeAbandoned(
+  home: string,
+  onProblem: (directory: string, thrown: unknown) => void,
+): Promise<void> {
   for (const name of await readdir(home)) {
     const longest = name.startsWith(onTheWay) ? inUseMs : name.startsWith(putAway) ? asideMs : null;
     if (longest === null) continue;
@@ -167,7 +170,8 @@ export async function removeAbandoned(home: string): Promise<void> {
       ({ ctimeMs }) => Date.now() - ctimeMs,
       () => 0,
     );
-    if (age > longest) await removeTree(join(home, name));
+    const directory = join(home, name);
+    if (age > longest) await removeTree(directory).catch((thrown: unknown) => onProblem(directory, thrown));
   }
 }
 
