@@ -1,7 +1,8 @@
 import { lstat, mkdir, realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { SandboxConfig } from '../../config/sandbox-config.ts';
 import { PatchfleetError } from '../../domain/failure.ts';
+import { readKept } from '../bases/kept-directory.ts';
 import type { Engine } from '../container/docker-host.ts';
 import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
@@ -114,11 +115,10 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     room: async () => await roomOf(await canonical()),
     async create(base, signal, id) {
       const root = await canonical();
-      const full = tooFull(await roomOf(root));
-      if (full !== null) {
-        throw new PatchfleetError('sandbox_unavailable', `the disk of the workspaces is too full: ${full}`);
-      }
-      return await makerOf(await modeFor(base, signal), root).create(base, signal, id);
+      await requireRoom(root, 0);
+      const by = await modeFor(base, signal);
+      if (by === 'copy') await requireRoom(root, await spaceOf(base));
+      return await makerOf(by, root).create(base, signal, id);
     },
     async all() {
       const withVolume = await workspacesWithVolume(docker, instance);
@@ -132,4 +132,23 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
       await removeDirectory(dir);
     },
   };
+}
+
+/** `wanted`: bytes that are about to be taken. */
+async function requireRoom(root: string, wanted: number): Promise<void> {
+  const { size, free } = await roomOf(root);
+  const full = tooFull({ size, free: { ...free, bytes: Math.max(0, free.bytes - wanted) } });
+  if (full === null) return;
+  const copied = wanted === 0 ? '' : ` after ${Math.ceil(wanted / (1024 * 1024))} MiB are copied`;
+  throw new PatchfleetError(
+    'sandbox_unavailable',
+    `the disk of the workspaces is too full: ${full}${copied}`,
+  );
+}
+
+/** What a copy takes, bytes, as far as that is known. */
+async function spaceOf({ snapshot, prepared }: WorkspaceBase): Promise<number> {
+  const trees = prepared ? [snapshot, prepared] : [snapshot];
+  const kept = await Promise.all(trees.map((tree) => readKept(dirname(tree))));
+  return kept.reduce((sum, one) => sum + (one?.bytes ?? 0), 0);
 }

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
@@ -139,4 +139,22 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
       detail: `${problem}; remove it, it is made again`,
     });
   });
+});
+
+it('a copy is not begun that the disk has no room for', async () => {
+  const place = join(setting.root, '..', 'kept');
+  const made = await setting.snapshot({ 'a.txt': 'a\n' }, place);
+  const snapshot = join(place, 'tree');
+  renameSync(made, snapshot);
+  const kept = { format: 2, digest: '', bytes: 1e15 };
+  writeFileSync(join(place, 'kept.json'), JSON.stringify(kept));
+  const copies = setting.workspaces({ workspaces: 'copy' });
+  await expect(copies.create({ snapshot }, never)).rejects.toMatchObject({
+    code: 'sandbox_unavailable',
+    detail: expect.stringMatching(
+      /^the disk of the workspaces is too full: 0 MiB are free, \d+ MiB are kept after 953674317 MiB are copied$/,
+    ),
+  });
+  writeFileSync(join(place, 'kept.json'), JSON.stringify({ ...kept, bytes: 1 }));
+  await copies.create({ snapshot }, never).then((one) => one.remove());
 });
