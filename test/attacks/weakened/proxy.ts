@@ -52,7 +52,7 @@ export const proxyWeaknesses: readonly Weakness[] = [
     [
       'whatever the proxy is told',
       "if ('refused' in judged) return await no(judged.refused, 403);",
-      "if ('refused' in judged) return await connectTo([target.host], target.port, inTime());",
+      "if ('refused' in judged) return await connectTo([target.host], target.port, signal);",
       'redirect',
       'channels of its own',
     ],
@@ -67,16 +67,17 @@ export const proxyWeaknesses: readonly Weakness[] = [
     [
       'anything inside a tunnel',
       "if (begun.kind === 'plain') return await inside(passage, target, upstream, beginSignal);",
-      '',
+      "if (begun.kind === 'plain') { await Promise.all([pipeline(client, upstream, { signal }), pipeline(upstream, client, { signal })]); return; }",
       'inside a tunnel',
     ],
   ]),
-  ...within('src/sandbox/egress/forward.ts', [
+  ...within('src/sandbox/egress/request.ts', [
     [
-      'the name that the client writes is sent',
-      "['Host', port === 80 ? host : `",
-      "['Host', headers.some(([name]) => name === 'X-Forwarded-Host') ? 'evil.test' : `",
-      'two Hosts',
+      'Host names another place',
+      'if (host.host !== target.host || host.port !== target.port)',
+      'if (host.host === null)',
+      'other Host',
     ],
+    ['more than one Host', "if (hosts.length > 1) return bad('more than one Host');", '', 'two Hosts'],
   ]),
 ];

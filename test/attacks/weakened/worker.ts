@@ -50,16 +50,10 @@ export const workerWeaknesses: readonly Weakness[] = [
     ],
     ['names that are no text', 'if (!isUtf8(path))', 'if (path.length === 0)', 'names that are no text'],
     [
-      'repositories are taken',
-      "if (parts.includes('.git'))",
-      'if (parts.length === 0)',
-      'planted repository',
-    ],
-    [
-      'names for `.git` are taken',
-      'return parts.some(isGitName)',
-      'return parts.length === 0',
-      'repository by another name',
+      'names of repositories are taken',
+      "const parts = text.split('/');",
+      'const parts: string[] = [];',
+      ...['planted repository', 'gitfile', 'repository by another name'],
     ],
   ]),
   ...within('src/sandbox/bases/separate-layer.ts', [
@@ -78,14 +72,6 @@ export const workerWeaknesses: readonly Weakness[] = [
   ]),
   ...within('src/sandbox/workspaces/keep-tree.ts', [
     ['a setup gives rights to everybody', 'u+rwX,go-w,a-st', 'u+rwX', 'setup that plants'],
-  ]),
-  ...within('src/sandbox/workspaces/create-workspaces.ts', [
-    [
-      'directories are open to other users',
-      'await mkdir(root, { recursive: true, mode: 0o700 });',
-      'await mkdir(root, { recursive: true, mode: 0o755 });',
-      'other users of the host',
-    ],
   ]),
   ...within('src/sandbox/workspaces/disk-watch.ts', [
     [

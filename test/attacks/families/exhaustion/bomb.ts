@@ -1,4 +1,3 @@
-import type { Sandbox } from '../../../../src/sandbox/port.ts';
 import { type Attack, contained, escaped, type Finding } from '../../attack.ts';
 import { processesOf } from '../../host.ts';
 import { runScript, type Script } from '../../probes.ts';
@@ -25,8 +24,6 @@ interface Bomb {
   readonly wallMs?: number;
   /** Looks for what it should not have come to; says what it found. */
   readonly after?: (stage: Stage, sandboxDied: boolean) => Promise<string | null>;
-  /** How many processors it has on average is looked at, which takes seconds. */
-  readonly processors?: boolean;
   /** What it takes stays with its sandbox when it has ended: nothing else is tried there. */
   readonly spoils?: boolean;
 }
@@ -45,7 +42,6 @@ export function bomb(name: string, tries: string, script: Script, options: Bomb)
       const watch = setInterval(() => {
         most = Math.max(most, processesOf(sandbox.containerId));
       }, 50);
-      const cpuUsed = await (options.processors === true ? cpuOf(sandbox) : async () => 0);
       try {
         const running = runScript(sandbox, script, {
           ...{ wallMs: options.wallMs ?? 2000, env: { RUNTIME: stage.runtime } },
@@ -55,9 +51,6 @@ export function bomb(name: string, tries: string, script: Script, options: Bomb)
         if (noticed !== null) return escaped(`while it ran, ${noticed}`);
         if (most > limits.pids + beside(stage.runtime))
           return escaped(`the host had ${most} processes of it`);
-        const had = await cpuUsed();
-        // Far above what it may have, for these are counted in steps.
-        if (had > 1.5 * limits.cpus) return escaped(`it had ${had.toFixed(1)} processors`);
         const against = await options.after?.(stage, 'died' in outcome);
         if (against) return escaped(against);
         const died = 'died' in outcome ? outcome.died : null;
@@ -86,16 +79,6 @@ export function bomb(name: string, tries: string, script: Script, options: Bomb)
         if (options.spoils === true) await sandbox.close();
       }
     },
-  };
-}
-
-/** Tells how many processors a sandbox had on average since now; 0: the engine does not say. */
-async function cpuOf(sandbox: Sandbox): Promise<() => Promise<number>> {
-  const before = await sandbox.cpuMs();
-  const began = performance.now();
-  return async () => {
-    const after = await sandbox.cpuMs();
-    return before === null || after === null ? 0 : (after - before) / (performance.now() - began);
   };
 }
 

@@ -9,9 +9,11 @@ export const time: readonly Attack[] = [
     'processors',
     'to take all processors',
     {
-      sh: `for i in $(seq 16); do (while :; do :; done) & done; wait`,
+      // What the kernel says of its turn: how much it gets shows on an idle machine alone.
+      sh: `case $(cat /sys/fs/cgroup/cpu/cpu.cfs_quota_us /sys/fs/cgroup/cpu.max 2> /dev/null) in -1 | max*) echo 'no bound';; esac
+for i in $(seq 16); do (while :; do :; done) & done; wait`,
     },
-    { met: ['time'], processors: true, after: nothingLeft },
+    { met: ['time'], after: nothingLeft },
   ),
   bomb('endless output', 'to flood the worker', { sh: 'yes flood' }, { met: ['cut'] }),
   bomb(

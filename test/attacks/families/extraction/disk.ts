@@ -34,7 +34,7 @@ time.sleep(10)`,
     tries: 'to fill the disk of the host with files in its workspace',
     async run(stage) {
       const sandbox = await stage.fresh();
-      const outcome = await runScript(
+      const running = runScript(
         sandbox,
         {
           // Ten times what it may write, in files that are each small enough.
@@ -42,7 +42,10 @@ time.sleep(10)`,
         },
         { wallMs: 20_000 },
       );
+      const noticed = await stage.askNeighbour();
+      const outcome = await running;
       await sandbox.close();
+      if (noticed !== null) return escaped(`while it wrote, ${noticed}`);
       if ('died' in outcome)
         return outcome.died === 'disk_exhausted' ? contained(outcome.died) : escaped(outcome.died);
       return escaped('nothing stopped it');

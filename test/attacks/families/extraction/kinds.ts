@@ -87,6 +87,6 @@ open('end', 'w').write('x')`,
       sh: 'cd ../..; rm -rf test; echo file > test; rm -f AGENTS.md; mkdir AGENTS.md; ln -s "$CANARY_FILE" AGENTS.md/link',
     },
     paths: ['test', 'AGENTS.md'],
-    honest: {},
+    honest: { '/test': 'file\n' },
   },
 ];

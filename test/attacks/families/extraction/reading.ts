@@ -15,7 +15,7 @@ export interface Trick {
   readonly plant: Script;
   /** Other paths that it touches. */
   readonly paths?: readonly string[];
-  /** Paths below its directory that may be taken, with their contents: honest files. */
+  /** What may be taken, with its content: honest files, by their paths below its directory, or from the root with a `/`. */
   readonly honest?: Readonly<Record<string, string>>;
   /** It may be that nothing comes of it: it could not even be planted, or git would not see it. */
   readonly mayVanish?: boolean;
@@ -96,11 +96,11 @@ function trick(one: Trick, read: (stage: Stage) => Promise<Reading>): Attack {
         if (entry.kind !== 'file') continue;
         const content = (await entry.read()).toString('utf8');
         if (content.includes(stage.canary.secret)) return escaped(`${entry.path} has the secret of the host`);
-        const honest = one.honest?.[entry.path.slice(home.length)];
-        if (entry.path.startsWith(home) && honest !== undefined && honest !== content)
+        const place = entry.path.startsWith(home) ? entry.path.slice(home.length) : `/${entry.path}`;
+        const honest = one.honest?.[place];
+        if (honest === undefined && one.mayVanish !== true) return escaped(`${entry.path} was taken`);
+        if (honest !== undefined && honest !== content)
           return escaped(`${entry.path} has another content than it was given`);
-        if (entry.path.startsWith(home) && honest === undefined && one.mayVanish !== true)
-          return escaped(`${entry.path} was taken`);
       }
       const rules = [...new Set(own.flatMap((entry) => (entry.kind === 'refused' ? [entry.rule] : [])))];
       const taken = own.filter(({ kind }) => kind === 'file').length;

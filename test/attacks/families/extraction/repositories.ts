@@ -48,7 +48,10 @@ for i, name in enumerate(('.GIT', '.Git', '.git ', '.git.', 'git~1', '.g\u200cit
       sh: `cd ../..; printf '* filter=evil ident text eol=crlf working-tree-encoding=UTF-16\\n' > .gitattributes; printf 'a\\r\\n$Id$\\n' > x/attributes/file`,
     },
     paths: ['.gitattributes'],
-    honest: { file: 'a\r\n$Id$\n' },
+    honest: {
+      file: 'a\r\n$Id$\n',
+      '/.gitattributes': '* filter=evil ident text eol=crlf working-tree-encoding=UTF-16\n',
+    },
   },
   {
     name: 'modules',

@@ -1,14 +1,8 @@
-/**
- * `node test/attacks/weakened/main.ts [TEXT]`: weakens the product by one line at a time (those whose `what` has the
- * text in it), in a copy of this repository, and looks whether the attacks that it names notice. Exits with 1 when one
- * does not. Takes some seconds for each. With `npm run attacks` set-up has been done once.
- */
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { stoppable } from '../../support/stoppable.ts';
 import type { Figures } from '../run-all.ts';
 import type { Weakness } from './weakness.ts';
 import { weaknesses } from './weaknesses.ts';
@@ -17,30 +11,40 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 const needed = ['src', 'sandbox', 'test', 'package.json', 'tsconfig.json'];
 const limitMs = 180_000;
 
-const [text = ''] = process.argv.slice(2);
-const say = (line: string) => process.stderr.write(`${line}\n`);
-
-process.exitCode = await stoppable(say, async (signal) => {
+/**
+ * Weakens the product by one line at a time (those whose `what` has one of the texts in it; without any, all), in a copy
+ * of this repository, and looks whether the attacks that it names notice. Gives how often one did not. Some seconds each.
+ */
+export async function tryAll(
+  texts: readonly string[],
+  say: (text: string) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const asked = ({ what }: Weakness) => texts.length === 0 || texts.some((text) => what.includes(text));
   const copy = mkdtempSync(join(tmpdir(), 'patchfleet-weakened-'));
   try {
     for (const name of needed) cpSync(join(root, name), join(copy, name), { recursive: true });
     symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
     let missed = 0;
-    for (const weakness of weaknesses.filter(({ what }) => what.includes(text))) {
+    for (const weakness of weaknesses.filter(asked)) {
       signal.throwIfAborted();
-      const missing = await unnoticed(copy, weakness, signal);
+      const missing = await unnoticed(copy, weakness, { say, signal });
       missed += missing.length;
       const verdict = missing.length === 0 ? 'noticed' : `NOT NOTICED by ${missing.join(', ')}`;
       say(`${weakness.what}: ${verdict}`);
     }
-    return missed === 0 ? 0 : 1;
+    return missed;
   } finally {
     rmSync(copy, { recursive: true, force: true });
   }
-});
+}
 
 /** The attacks that should have noticed, and did not. */
-async function unnoticed(copy: string, weakness: Weakness, signal: AbortSignal): Promise<string[]> {
+async function unnoticed(
+  copy: string,
+  weakness: Weakness,
+  { say, signal }: { say: (text: string) => void; signal: AbortSignal },
+): Promise<string[]> {
   const file = join(copy, weakness.file);
   const before = readFileSync(file, 'utf8');
   writeFileSync(
