@@ -1,4 +1,5 @@
 import { Duplex } from 'node:stream';
+import { createByteQueue } from './byte-queue.ts';
 
 /**
  * Byte streams beside the requests, over the same two pipes: the way out of a sandbox where the runtime refuses a
@@ -75,14 +76,17 @@ export function createChannels(
         accept.take(add(id));
         return;
       }
+      // One that is over may be spoken of for a while.
+      if (id === 0 || id > Math.max(opened, lastSeen)) throw new Error('a channel that was never opened');
       const channel = channels.get(id);
       if (kind === kinds.data) {
         if (payload.length === 0 || payload.length > maxChannelBytes)
           throw new RangeError(`${payload.length} bytes are no piece of a channel`);
         channel?.take(payload);
       } else if (kind === kinds.credit) {
-        if (payload.length !== 4) throw new RangeError('a credit is four bytes');
-        channel?.credit(payload.readUInt32BE(0));
+        const credit = payload.length === 4 ? payload.readUInt32BE(0) : 0;
+        if (credit === 0) throw new RangeError('a credit is a number of bytes, in four');
+        channel?.credit(credit);
       } else if (payload.length > 0) throw new RangeError('a channel frame is too long');
       else if (kind === kinds.end) channel?.ended();
       else if (kind === kinds.close) channel?.stream.destroy();
@@ -104,7 +108,7 @@ function createChannel(
   gone: () => void,
 ): Channel {
   /** Received and not consumed. */
-  const waiting: Buffer[] = [];
+  const waiting = createByteQueue();
   let wanted = false;
   let theyEnded = false;
   let weEnded = false;
@@ -116,11 +120,11 @@ function createChannel(
   let blocked: (() => void) | null = null;
 
   function give(): void {
-    while (wanted) {
-      const piece = waiting.shift();
-      if (piece === undefined) break;
-      wanted = stream.push(piece);
+    if (wanted && waiting.length > 0) {
+      const piece = Buffer.from(waiting.view());
+      waiting.drop(piece.length);
       consumed += piece.length;
+      wanted = stream.push(piece);
     }
     if (theyEnded && waiting.length === 0) {
       if (wanted) stream.push(null);
@@ -147,7 +151,8 @@ function createChannel(
   }
 
   const stream = new Duplex({
-    readableHighWaterMark: maxChannelBytes,
+    // What waits does so here, in one piece, and is credited once it is asked for.
+    readableHighWaterMark: 1,
     writableHighWaterMark: maxChannelBytes,
     read() {
       wanted = true;
@@ -174,7 +179,7 @@ function createChannel(
       if (theyEnded) throw new Error('a channel goes on after its end');
       theirs -= payload.length;
       if (theirs < 0) throw new RangeError('a channel sends more than it may');
-      waiting.push(payload);
+      waiting.add(payload);
       give();
     },
     ended() {

@@ -1,6 +1,8 @@
+import { createByteQueue } from './byte-queue.ts';
+
 /**
  * Keeps the first and the last bytes of a stream, half of the limit each: the beginning says what ran, the
- * end says how it failed. Memory stays below the limit plus one chunk.
+ * end says how it failed. Memory stays below a few times the limit, in however small chunks it comes.
  */
 export interface HeadTail {
   push(chunk: Buffer): void;
@@ -12,39 +14,26 @@ export interface HeadTail {
 export function createHeadTail(limit: number): HeadTail {
   const headLimit = Math.ceil(limit / 2);
   const tailLimit = limit - headLimit;
-  const head: Buffer[] = [];
-  let headBytes = 0;
-  let tail: Buffer[] = [];
-  let tailBytes = 0;
+  const head = createByteQueue();
+  const tail = createByteQueue();
   let total = 0;
 
   return {
     push(chunk) {
       total += chunk.length;
-      const toHead = chunk.subarray(0, headLimit - headBytes);
-      if (toHead.length > 0) {
-        head.push(toHead);
-        headBytes += toHead.length;
-      }
-      const toTail = chunk.subarray(toHead.length);
-      if (toTail.length === 0) return;
-      tail.push(toTail);
-      tailBytes += toTail.length;
-      // Compact seldom, so that many small chunks cost little.
-      if (tailBytes > 2 * tailLimit + 4096 || tail.length > 1024) {
-        const kept = Buffer.from(lastBytes(Buffer.concat(tail, tailBytes), tailLimit));
-        tail = [kept];
-        tailBytes = kept.length;
-      }
+      const toHead = chunk.subarray(0, headLimit - head.length);
+      head.add(toHead);
+      tail.add(chunk.subarray(toHead.length));
+      // Seldom, so that many small chunks cost little.
+      if (tail.length > 2 * tailLimit + 4096) tail.drop(tail.length - tailLimit);
     },
     get truncated() {
       return total > limit;
     },
     text() {
-      const first = Buffer.concat(head, headBytes);
-      if (total <= limit) return Buffer.concat([first, ...tail]).toString('utf8');
-      const begin = wholeEnd(first);
-      const end = wholeStart(lastBytes(Buffer.concat(tail, tailBytes), tailLimit));
+      if (total <= limit) return Buffer.concat([head.view(), tail.view()]).toString('utf8');
+      const begin = wholeEnd(head.view());
+      const end = wholeStart(lastBytes(tail.view(), tailLimit));
       const missing = total - begin.length - end.length;
       return `${begin.toString('utf8')}\n[... ${missing} bytes left out ...]\n${end.toString('utf8')}`;
     },

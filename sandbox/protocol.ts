@@ -7,6 +7,7 @@
  * Used on both sides, so it imports nothing but node's own modules.
  */
 
+import { createByteQueue } from './byte-queue.ts';
 import { channelHeaderBytes, maxChannelBytes } from './channels.ts';
 import type { EgressTransport } from './egress-place.ts';
 
@@ -120,38 +121,25 @@ export function encodeFrame(message: RequestFrame | ResponseFrame): Buffer {
  * after that.
  */
 export function createFrameDecoder(limit = maxFrameBytes): (chunk: Buffer) => unknown[] {
-  let parts: Buffer[] = [];
-  let held = 0;
-
-  const take = (count: number): Buffer => {
-    const all = parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts, held);
-    const rest = all.subarray(count);
-    parts = rest.length > 0 ? [rest] : [];
-    held = rest.length;
-    return all.subarray(0, count);
-  };
-
-  let expected: number | null = null;
-  let ofChannel = false;
+  const held = createByteQueue();
   return (chunk) => {
-    if (chunk.length > 0) parts.push(chunk);
-    held += chunk.length;
+    held.add(chunk);
+    const all = held.view();
     const messages: unknown[] = [];
-    for (;;) {
-      if (expected === null) {
-        if (held < 4) return messages;
-        const announced = take(4).readUInt32BE(0);
-        ofChannel = announced >= channelBit;
-        expected = ofChannel ? announced - channelBit : announced;
-        const most = ofChannel ? channelHeaderBytes + maxChannelBytes : limit;
-        if (expected > most)
-          throw new RangeError(`a frame of ${expected} bytes is announced, ${most} is the limit`);
-      }
-      if (held < expected) return messages;
-      const body = take(expected);
-      // Copied, for a piece of a channel may wait, and would keep all that came with it.
+    let at = 0;
+    while (all.length - at >= 4) {
+      const announced = all.readUInt32BE(at);
+      const ofChannel = announced >= channelBit;
+      const expected = ofChannel ? announced - channelBit : announced;
+      const most = ofChannel ? channelHeaderBytes + maxChannelBytes : limit;
+      if (expected > most)
+        throw new RangeError(`a frame of ${expected} bytes is announced, ${most} is the limit`);
+      const body = all.subarray(at + 4, at + 4 + expected);
+      if (body.length < expected) break;
+      at += 4 + expected;
       messages.push(ofChannel ? Buffer.from(body) : JSON.parse(body.toString('utf8')));
-      expected = null;
     }
+    held.drop(at);
+    return messages;
   };
 }

@@ -15,6 +15,7 @@ import type { Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxUser } from './sandbox-user.ts';
+import { visitorsName } from './visitor.ts';
 import { createWorkspaces } from './workspaces/create-workspaces.ts';
 
 export interface SandboxesOptions {
@@ -48,10 +49,11 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const log = options.log ?? { warn: () => {} };
   const root = options.workspacesDir;
   const workspaces = holdingBases(createWorkspaces({ config, engine, instance, worker, user, root, log }));
-  const egressDir = join(dirname(resolve(root)), 'egress');
-  const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
-  const opener = { engine, config, instance, worker, user, workspaces, egress, log };
-  const { open, isMine } = createSandboxOpener(opener);
+  const beside = (name: string) => join(dirname(resolve(root)), name);
+  const egress = createEgress({ root: beside('egress'), worker, user, log, options: options.egress });
+  const hosts = beside('hosts');
+  const opener = { engine, config, instance, worker, user, workspaces, hosts, egress, log };
+  const { open, inUse } = createSandboxOpener(opener);
   const slots = createSlots(config.concurrent_starts ?? availableParallelism());
   const pool = createPool({ open, slots, config, log });
 
@@ -75,7 +77,11 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
       }
     },
     prewarm: pool.prewarm,
-    reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, egress, log }, isAlive),
+    reap: (isAlive) =>
+      reap(
+        { docker, instance, worker, inUse, workspaces, egress, visitorsDir: beside(visitorsName), log },
+        isAlive,
+      ),
     async imageId(signal, image = config.image) {
       try {
         return (await docker.getImage(image).inspect()).Id;
@@ -85,7 +91,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
       }
     },
     check: (images = [config.image, ...config.images]) =>
-      checkEngine(docker, config, images, sandboxes, user),
+      checkEngine(docker, config, images, sandboxes, { root, worker, user }),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');

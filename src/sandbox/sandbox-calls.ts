@@ -4,6 +4,7 @@ import { PatchfleetError } from '../domain/failure.ts';
 import { workspaceInContainer } from './container/container-spec.ts';
 import type { EngineRun } from './container/run-by-engine.ts';
 import type { StartedContainer } from './container/start-container.ts';
+import { mostEntries, mostMatches } from './container/tool-responses.ts';
 import type { HarvestEntry, RunResult, Sandbox } from './port.ts';
 
 /** Beyond the limit that the tool server keeps itself, how long its answer may take, ms. */
@@ -45,7 +46,7 @@ export function sandboxCalls(
     containerId: container.id,
     workspace: workspaceInContainer,
     list: (path, { limit = 1000, signal }) =>
-      client.call({ op: 'list', path, limit: Math.min(limit, 10_000) }, signal, lookupDeadlineMs),
+      client.call({ op: 'list', path, limit: Math.min(limit, mostEntries) }, signal, lookupDeadlineMs),
     read: (path, { start = 1, end, signal }) =>
       client.call(
         { op: 'read', path, start: Math.max(1, start), end: end ?? null },
@@ -53,7 +54,11 @@ export function sandboxCalls(
         lookupDeadlineMs,
       ),
     search: (pattern, { path = '', limit = 200, signal }) =>
-      client.call({ op: 'search', pattern, path, limit: Math.min(limit, 2000) }, signal, lookupDeadlineMs),
+      client.call(
+        { op: 'search', pattern, path, limit: Math.min(limit, mostMatches) },
+        signal,
+        lookupDeadlineMs,
+      ),
     run(argv, { cwd = '', env = {}, maxBuffer = defaultMaxBuffer, stdin = '', signal, ...limits }) {
       // No run outlives its sandbox.
       const runMs = Math.min(limits.wallMs, wallMs);

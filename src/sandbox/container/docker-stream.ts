@@ -7,7 +7,10 @@ export interface StreamPart {
   readonly data: Buffer;
 }
 
-/** The payload bytes of both streams as they come; a payload may be given in several parts. Throws on nonsense. */
+/**
+ * The payload bytes of both streams as they come; a payload may be given in several parts. Throws on nonsense, and
+ * where the stream ends before a payload does.
+ */
 export async function* readDockerStream(source: AsyncIterable<Buffer>): AsyncGenerator<StreamPart> {
   const header = Buffer.alloc(8);
   let headerBytes = 0;
@@ -35,4 +38,5 @@ export async function* readDockerStream(source: AsyncIterable<Buffer>): AsyncGen
       left = header.readUInt32BE(4);
     }
   }
+  if (left > 0 || headerBytes > 0) throw new Error('the stream of Docker was cut short');
 }

@@ -4,7 +4,8 @@ import { cameToLimit } from '../../../sandbox/cgroup-memory.ts';
 import { createHeadTail } from '../../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../../domain/failure.ts';
 import type { RunResult } from '../port.ts';
-import { endedForMemory, memoryExhausted, readMemoryState, usedMemory } from './container-memory.ts';
+import { endedForMemory, memoryExhausted, readMemoryState } from './container-memory.ts';
+import { usedMemory } from './container-use.ts';
 import { type Engine, engineProblem, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 
@@ -59,10 +60,13 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
       engine.streams.getExec(id).start({ hijack: true, stdin: false, abortSignal }),
     );
     const output = { stdout: createHeadTail(maxBuffer), stderr: createHeadTail(maxBuffer) };
+    let broken: unknown = null;
     const read = (async () => {
       for await (const part of readDockerStream(stream as AsyncIterable<Buffer>))
         output[part.stream].push(part.data);
-    })();
+    })().catch((thrown: unknown) => {
+      broken = thrown;
+    });
     try {
       const peak = watchPeak(container);
       const exitCode = await ended(exec, read, wallMs + killSlackMs, signal, peak.look);
@@ -70,13 +74,15 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
       if (exitCode === null || killedCodes.includes(exitCode)) await requireAlive(container, signal);
       if (exitCode === null) throw new PatchfleetError('sandbox_died', 'a check ended and nobody says how');
       if (exitCode !== 0) await requireMemory(engine, containerId, run);
+      // Tests that were not heard of would count as vanished.
+      if (broken !== null) throw broken;
       return {
         ...result(exitCode, output.stdout, output.stderr, elapsed(), wallMs),
         ...{ peakMemoryBytes: await peak.end(), outOfMemory: false },
       };
     } finally {
       stream.destroy();
-      await read.catch(() => {});
+      await read;
     }
   } catch (thrown) {
     signal.throwIfAborted();
@@ -164,10 +170,7 @@ async function ended(
   signal: AbortSignal,
   onLook: () => void,
 ): Promise<number | null> {
-  const over = read.then(
-    () => true,
-    () => true,
-  );
+  const over = read.then(() => true);
   let waitMs = firstLookMs;
   let closedMs = noteMs;
   for (const limit = performance.now() + limitMs; ; waitMs = Math.min(2 * waitMs, lookMs)) {

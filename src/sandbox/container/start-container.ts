@@ -13,6 +13,8 @@ import { createToolClient, type ToolClient } from './tool-client.ts';
 const helloLimitMs = 30_000;
 /** How long an engine may take to notice that a container ended, ms. */
 const exitLimitMs = 3000;
+/** Bytes a tool server may complain. It has a line to say when it dies: more is meant to keep the worker busy. */
+const mostComplaints = 1024 * 1024;
 
 export interface StartedContainer {
   readonly id: string;
@@ -41,11 +43,17 @@ export async function startContainer(
     engine.streams.getContainer(container.id).attach({ ...streams, abortSignal }),
   );
   const complaints = createHeadTail(8192);
+  let complained = 0;
 
   async function* output(): AsyncGenerator<Buffer> {
     for await (const part of readDockerStream(stream as AsyncIterable<Buffer>)) {
-      if (part.stream === 'stdout') yield part.data;
-      else complaints.push(part.data);
+      if (part.stream === 'stdout') {
+        yield part.data;
+        continue;
+      }
+      complaints.push(part.data);
+      complained += part.data.length;
+      if (complained > mostComplaints) throw new Error('it complains without end');
     }
   }
 

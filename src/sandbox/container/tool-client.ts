@@ -62,6 +62,8 @@ export function createToolClient(
   accept: ((channel: Duplex) => void) | null = null,
 ): ToolClient {
   const pending = new Map<number, Pending>();
+  /** Requests that nobody waits for any more: each may still be answered, once. */
+  const givenUp = new Set<number>();
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => {});
   const ended = Promise.withResolvers<Error>();
@@ -105,13 +107,17 @@ export function createToolClient(
       return;
     }
     if (Buffer.isBuffer(message)) {
+      if (accept === null) throw new Error('it speaks of channels, and has none');
       channels.receive(message);
       return;
     }
     const frame = responseSchema.parse(message);
     const call = pending.get(frame.id);
-    // Unknown: answered too late, or made up.
-    if (call === undefined) return;
+    if (call === undefined) {
+      if (givenUp.delete(frame.id)) return;
+      // Each frame costs the worker time, so that nothing is taken that was not asked for.
+      throw new Error('it answers what was not asked');
+    }
     if ('error' in frame) {
       call.settle({ error: new ToolError(frame.error) });
       return;
@@ -129,6 +135,8 @@ export function createToolClient(
     let what = 'its output ended';
     try {
       for await (const chunk of output) {
+        // Whatever it goes on to say is not listened to.
+        if (over !== null) return;
         for (const message of decode(chunk)) receive(message);
       }
     } catch (thrown) {
@@ -146,7 +154,9 @@ export function createToolClient(
       if (over !== null) return reject(over);
       const id = nextId++;
       const cancel = () => {
-        if (over === null) input.write(encodeFrame({ cancel: id }));
+        if (over !== null) return;
+        givenUp.add(id);
+        input.write(encodeFrame({ cancel: id }));
       };
       const aborted = () => {
         cancel();

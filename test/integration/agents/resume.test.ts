@@ -4,7 +4,7 @@ import type { TurnKeeper } from '../../../src/agents/port.ts';
 import { protectionBy } from '../../../src/domain/protection.ts';
 import type { ModelGateway } from '../../../src/inference/port.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
-import type { KeptTurn } from '../../../src/store/port.ts';
+import type { KeptTurn } from '../../../src/store/port/checkpoints.ts';
 import { createLocalSandbox } from '../../support/local-sandbox.ts';
 import { createModelDouble, type ModelDouble } from '../../support/model/create-model-double.ts';
 import { plantedFaults } from '../../support/model/planted-faults.ts';

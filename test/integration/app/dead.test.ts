@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { eq } from 'drizzle-orm';
 import { execa } from 'execa';
@@ -16,11 +16,6 @@ import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
 /** The command line in a process of its own, beside a service that has the database open. */
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const privateKey = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-}).privateKey;
 
 let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let store: Store;
@@ -42,9 +37,6 @@ async function dead(...args: string[]) {
     extendEnv: false,
     env: {
       ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
-      APP_ID: '1',
-      PRIVATE_KEY: privateKey,
-      WEBHOOK_SECRET: 'secret',
       PATCHFLEET_DATA: database.dataDir,
     },
   });

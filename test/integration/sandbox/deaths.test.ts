@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -8,9 +8,9 @@ import Docker from 'dockerode';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
-import { visitorName } from '../../../src/sandbox/visitor.ts';
+import { visitorsName } from '../../../src/sandbox/visitor.ts';
 import { until } from '../../support/app/until.ts';
-import { createSetting, docker, never, type Setting } from './docker-setting.ts';
+import { createSetting, docker, never, nothing, type Setting } from './docker-setting.ts';
 import { mountLines } from './workspaces-setting.ts';
 
 const signal = never;
@@ -39,6 +39,16 @@ describe('a sandbox that dies', () => {
     await sandbox.close();
     expect(setting.containers()).toEqual([]);
   });
+
+  it('says so when the agent has the tool server complain without end', async () => {
+    const sandbox = await setting.acquire();
+    const flood = 'cat /dev/zero > /proc/$PPID/fd/2';
+    await expect(sandbox.run(['sh', '-c', flood], { signal, wallMs: 60_000 })).rejects.toMatchObject({
+      code: 'sandbox_died',
+      detail: expect.stringContaining('it complains without end'),
+    });
+    await sandbox.close();
+  }, 60_000);
 
   it('says that it was memory when it was', async () => {
     const small = createSetting({ memory_mib: 96, scratch_mib: 512 });
@@ -122,9 +132,10 @@ it('the check finds nothing wrong where all is well, and leaves nothing', async 
 });
 
 /** A worker in a process of its own, once it has a sandbox. */
-async function startWorker() {
+async function startWorker(...visitorsDir: string[]) {
   const script = fileURLToPath(new URL('./sandbox-worker.ts', import.meta.url));
   const args = [script, setting.instance, setting.workspacesDir, setting.snapshot({ 'a.txt': 'a\n' })];
+  args.push(...visitorsDir);
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   for await (const line of createInterface({ input: child.stdout })) {
     return { child, ...(JSON.parse(line) as { containerId: string; attemptId: string }) };
@@ -151,8 +162,6 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     mkdirSync(join(setting.workspacesDir, 'killed@00000000'));
     mkdirSync(join(setting.workspacesDir, 'tester@00000000'));
     mkdirSync(join(setting.workspacesDir, 'neighbour@00000000'));
-    const visitor = `${visitorName(Date.now())}@00000000`;
-    mkdirSync(join(setting.workspacesDir, visitor));
 
     const isAlive = async (worker: string) => worker === 'neighbour';
     expect(await setting.sandboxes.reap(isAlive)).toEqual({ containers: 1, workspaces: 3 });
@@ -162,11 +171,26 @@ it('a killed worker leaves a container that ends by itself, and nothing after th
     expect((await mine.list('', { signal })).map(({ name }) => name)).toEqual(['a.txt']);
     expect(docker('inspect', '--format', '{{.State.Status}}', stranger)).toBe('created');
     await mine.close();
-    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000', visitor]);
+    expect(readdirSync(setting.workspacesDir)).toEqual(['neighbour@00000000']);
+    rmdirSync(join(setting.workspacesDir, 'neighbour@00000000'));
   } finally {
     docker('rm', '-f', stranger);
   }
 });
+
+it('a doctor at work is left alone, and of a killed one nothing is left after the reaper', async () => {
+  const visitorsDir = join(setting.home, visitorsName);
+  const { child, containerId } = await startWorker(visitorsDir);
+  const reap = () => setting.sandboxes.reap(async () => false);
+  expect(await reap()).toEqual({ containers: 0, workspaces: 0 });
+  expect(setting.containers()).toEqual([containerId]);
+  child.kill('SIGKILL');
+  await expect.poll(reap, { timeout: 20_000 }).toEqual({ containers: 1, workspaces: 1 });
+  expect({ left: await setting.left(), visitors: readdirSync(visitorsDir) }).toEqual({
+    left: nothing,
+    visitors: [],
+  });
+}, 60_000);
 
 it('many sandboxes start a few at a time, work at once, and go', async () => {
   const sandboxes = await Promise.all(Array.from({ length: 6 }, () => setting.acquire()));

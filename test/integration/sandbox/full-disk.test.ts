@@ -65,6 +65,21 @@ describe.skipIf(whyNoEngine() !== null)('a full disk of the workspaces', () => {
     expect(await setting.left()).toEqual(nothing);
   });
 
+  it('ends the attempt that took all its files, too', async () => {
+    const neighbour = await setting.acquire();
+    const greedy = await setting.acquire();
+    const fill = sh('mkdir many; cd many; seq 30000 | xargs touch; sleep 60');
+    await expect(greedy.run(fill, limits)).rejects.toMatchObject({
+      code: 'disk_exhausted',
+      detail: 'the disk of the workspaces runs out of files, and no other attempt made more of them',
+    });
+    await greedy.close();
+    await neighbour.write('b.txt', 'one\n', { signal });
+    expect(await neighbour.harvest(signal)).toMatchObject([{ kind: 'file', path: 'b.txt' }]);
+    await neighbour.close();
+    expect(await setting.left()).toEqual(nothing);
+  }, 60_000);
+
   it('keeps work from beginning while it lasts, and says so', async () => {
     const holder = await setting.acquire();
     const { blocks, bavail, bsize } = statfsSync(setting.workspacesDir);

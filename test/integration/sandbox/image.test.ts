@@ -1,6 +1,6 @@
 import { execFile, execFileSync, type StdioOptions } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { inherited } from '../../support/app/start-app.ts';
@@ -20,17 +20,11 @@ afterAll(async () => {
   execFileSync('docker', ['rmi', '--force', broken], { stdio: 'ignore' });
 });
 
-/** `patchfleet doctor --image NAME`, with nothing but a configuration. */
+/** `patchfleet doctor --image NAME`, where there is nothing but an engine: no App, no database, no agent. */
 function doctor(name: string): Promise<{ code: number | null; lines: string[] }> {
-  const config = join(setting.home, 'patchfleet.yml');
-  writeFileSync(config, 'agents: [{name: lint, kind: command, command: [lint], format: lines}]\n');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const env = {
     ...Object.fromEntries(inherited.map((variable) => [variable, process.env[variable]])),
-    APP_ID: '1',
-    WEBHOOK_SECRET: 'secret',
-    PRIVATE_KEY: String(privateKey.export({ type: 'pkcs1', format: 'pem' })),
-    PATCHFLEET_CONFIG: config,
+    PATCHFLEET_CONFIG: join(setting.home, 'patchfleet.yml'),
     PATCHFLEET_DATA: join(setting.home, 'data'),
   };
   return new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { SandboxConfig } from '../../../src/config/sandbox-config.ts';
@@ -72,9 +72,24 @@ describe('sandboxes started ahead', () => {
     await expect.poll(() => left(at)).toEqual(none);
   });
 
+  it('are not taken when what they stand on was made anew meanwhile', async () => {
+    const anew = { snapshot: at.snapshot({ 'a.txt': 'as it should not be\n' }) };
+    const { started } = at.sandboxes.figures;
+    at.sandboxes.prewarm(anew, 1);
+    await untilReady(at, started + 1);
+    // As whoever finds it broken, or has made room, does.
+    renameSync(anew.snapshot, `${anew.snapshot}-aside`);
+    renameSync(at.snapshot({ 'a.txt': 'made anew\n' }), anew.snapshot);
+    const fresh = await take(at, anew);
+    const { stdout } = await fresh.run(['cat', 'a.txt'], { signal, wallMs: 10_000 });
+    expect(stdout).toBe('made anew\n');
+    await fresh.close();
+    await expect.poll(() => at.containers(), { timeout: 20_000 }).toEqual([]);
+  }, 60_000);
+
   it('are left alone by the reaper of their worker, and gone once it closes', async () => {
     at.sandboxes.prewarm(kind, 3);
-    await untilReady(at, 6);
+    await untilReady(at, 7);
     expect(await at.sandboxes.reap(async () => false)).toEqual({ containers: 0, workspaces: 0 });
     const [mine, others] = [await take(at, kind), at.containers().length];
     at.sandboxes.prewarm(kind, 4);

@@ -72,6 +72,21 @@ describe('channels', () => {
     expect(sent.toWorker).toBeGreaterThan(10 * channelWindow);
   });
 
+  it('put together what comes byte by byte, which would cost a hundred times as much apart', async () => {
+    const taken: Duplex[] = [];
+    const worker = createChannels(() => {}, { limit: 1, take: (channel) => void taken.push(channel) });
+    worker.receive(frame(1, 1));
+    const [channel] = taken;
+    // One that is looked at, and then not read.
+    channel?.once('readable', () => {});
+    await new Promise((resolve) => setImmediate(resolve));
+    for (let n = 0; n < 50_000; n += 1) worker.receive(frame(2, 1, Buffer.from('x')));
+    const sizes: number[] = [];
+    channel?.on('data', (piece: Buffer) => sizes.push(piece.length));
+    await expect.poll(() => sizes.reduce((sum, size) => sum + size, 0)).toBe(50_000);
+    expect(sizes.length).toBeLessThan(10);
+  });
+
   it('end on the other side when they are broken on one', async () => {
     const taken: Duplex[] = [];
     const { server, worker } = pair((channel) => void taken.push(channel));
@@ -100,6 +115,9 @@ describe('channels', () => {
     ['a credit of what was not sent', [open, frame(5, 1, word(1))]],
     ['a credit that is too large', [open, frame(5, 1, word(0xffffffff))]],
     ['a credit that is too short', [open, frame(5, 1, Buffer.alloc(3))]],
+    ['a credit of nothing', [open, frame(5, 1, word(0))]],
+    ['bytes of a channel that was never opened', [open, frame(2, 2, Buffer.alloc(1))]],
+    ['the end of a channel that cannot be', [open, frame(4, 0)]],
   ])('are over with %s', (_, frames) => {
     const channels = createChannels(() => {}, { limit: 2, take: () => {} });
     expect(() => {

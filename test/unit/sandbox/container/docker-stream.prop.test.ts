@@ -33,6 +33,16 @@ describe('the reader of the multiplexed stream', () => {
     );
   });
 
+  it('says so when the stream ends before what it announced', async () => {
+    const whole = framed(1, Buffer.from('all of it'));
+    for (const bytes of [whole.subarray(0, -1), whole.subarray(0, 5)]) {
+      const read = (async () => {
+        for await (const _ of readDockerStream(chunksOf(bytes, 4)));
+      })();
+      await expect(read).rejects.toThrow('cut short');
+    }
+  });
+
   it('stops at a header of no known stream', async () => {
     const read = readDockerStream(chunksOf(Buffer.from('HTTP/1.1'), 8));
     await expect(read.next()).rejects.toThrow('not a Docker stream header');

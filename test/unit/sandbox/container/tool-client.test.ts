@@ -37,12 +37,11 @@ function conversation({
 }
 
 describe('the conversation with a tool server', () => {
-  it('matches answers to requests by id, in any order, and ignores ids it does not know', async () => {
+  it('matches answers to requests by id, in any order', async () => {
     const { client, say } = conversation();
     await client.ready;
     const one = client.call(list, never, 1000);
     const two = client.call(list, never, 1000);
-    say({ id: 77, result: [] });
     say({ id: 2, result: [{ name: 'b', type: 'file', bytes: 1 }] });
     say({ id: 1, result: [] });
     expect(await Promise.all([one, two])).toEqual([[], [{ name: 'b', type: 'file', bytes: 1 }]]);
@@ -65,6 +64,14 @@ describe('the conversation with a tool server', () => {
     expect(await next).toEqual([]);
   });
 
+  it('mends half a character, as the cut of a line leaves it', async () => {
+    const { client, say } = conversation();
+    const call = client.call({ op: 'search', pattern: 'x', path: '', limit: 1 }, never, 1000);
+    const text = `x${'\u{1F600}'}`.slice(0, 2);
+    say({ id: 1, result: { matches: [{ path: 'a.txt', line: 1, text }], truncated: false } });
+    expect(await call).toEqual({ matches: [{ path: 'a.txt', line: 1, text: 'x\uFFFD' }], truncated: false });
+  });
+
   it('tells the server of a cancel and rejects with the reason of the signal', async () => {
     const { client, received } = conversation();
     await client.ready;
@@ -73,6 +80,65 @@ describe('the conversation with a tool server', () => {
     abort.abort(new Error('enough'));
     await expect(call).rejects.toThrow('enough');
     await expect.poll(() => received).toEqual([{ id: 1, request: list }, { cancel: 1 }]);
+  });
+
+  it('takes the answer to what was cancelled, once', async () => {
+    const { client, say } = conversation();
+    await client.ready;
+    const abort = new AbortController();
+    const cancelled = client.call(list, abort.signal, 1000);
+    abort.abort(new Error('enough'));
+    await expect(cancelled).rejects.toThrow('enough');
+    say({ id: 1, error: 'cancelled' });
+    const next = client.call(list, never, 1000);
+    say({ id: 2, result: [] });
+    expect(await next).toEqual([]);
+    say({ id: 1, error: 'cancelled' });
+    expect(await client.over).toMatchObject({
+      detail: expect.stringContaining('answers what was not asked'),
+    });
+  });
+
+  it.each([
+    ['what was never asked', 77],
+    ['twice', 1],
+  ])('is over when the server answers %s, and listens no more', async (_, id) => {
+    const { client, output, say } = conversation();
+    await client.ready;
+    const call = client.call(list, never, 1000);
+    say({ id: 1, result: [] });
+    await call;
+    say({ id, result: [] });
+    expect(await client.over).toMatchObject({
+      detail: expect.stringContaining('answers what was not asked'),
+    });
+    expect(output.destroyed).toBe(true);
+  });
+
+  it('listens no more once it is over for another reason', async () => {
+    const { client, output, say } = conversation();
+    await client.ready;
+    client.end(new Error('over'));
+    say({ id: 1, result: [] });
+    await expect.poll(() => output.destroyed).toBe(true);
+  });
+
+  it.each([
+    ['list', list, (items: number[]) => items],
+    [
+      'search',
+      { op: 'search', pattern: 'x', path: '', limit: 10 } as const,
+      (items: number[]) => ({ matches: items, truncated: false }),
+    ],
+  ])('does not look into more items of a %s than can have been asked for', async (_, request, answer) => {
+    const { client, say } = conversation();
+    await client.ready;
+    const call = client.call(request, never, 60_000);
+    const before = process.memoryUsage().heapUsed;
+    // Each would be an issue of some hundred bytes.
+    say({ id: 1, result: answer(Array<number>(2_000_000).fill(0)) });
+    await expect(call).rejects.toMatchObject({ detail: expect.stringContaining('wrong shape') });
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(150 * 1024 * 1024);
   });
 
   it.each<[string, (talk: ReturnType<typeof conversation>) => void, string]>([
@@ -116,7 +182,7 @@ describe('the conversation with a tool server', () => {
   });
 
   it.each<[string, Buffer, ((channel: Duplex) => void) | null, string]>([
-    ['opens a channel unasked', Buffer.from([1, 0, 0, 0, 1]), null, 'opens a channel, which it must not'],
+    ['opens a channel unasked', Buffer.from([1, 0, 0, 0, 1]), null, 'it speaks of channels, and has none'],
     ['sends a frame of no channel', Buffer.from([1]), () => {}, 'a channel frame is too short'],
     ['sends too large a piece', Buffer.alloc(40_000, 2), () => {}, 'is the limit'],
   ])('is over when the server %s', async (_, body, accept, text) => {
