@@ -85,8 +85,10 @@ export function asideOf(place: string, prefix = onTheWay): string {
  */
 export async function digestOf(directory: string, signal: AbortSignal): Promise<string> {
   const options = { ...hostCommand, cwd: directory, cancelSignal: signal } as const;
-  const { stdout } = await execa('find', ['.', '-printf', '%P\\t%y %U:%G %m %s %T@ %C@ %l\\0'], options)
-    .pipe('sort', ['--zero-terminated'], options)
+  // What goes on to the next program is kept by none of ours, however much it is.
+  const passing = { ...options, buffer: false } as const;
+  const { stdout } = await execa('find', ['.', '-printf', '%P\\t%y %U:%G %m %s %T@ %C@ %l\\0'], passing)
+    .pipe('sort', ['--zero-terminated'], passing)
     .pipe('sha256sum', [], options);
   const [digest = ''] = stdout.split(' ');
   if (!/^[0-9a-f]{64}$/.test(digest)) throw new Error(`sha256sum answered: ${stdout.slice(0, 200)}`);
@@ -156,7 +158,10 @@ export async function noteUse(place: string): Promise<boolean> {
 const isGone = (thrown: unknown) => (thrown as NodeJS.ErrnoException).code === 'ENOENT';
 
 /** Removes what workers that died left on its way, in or out, and what was put aside long ago. */
-export async function removeAbandoned(home: string): Promise<void> {
+export async function removeAbandoned(
+  home: string,
+  onProblem: (directory: string, thrown: unknown) => void,
+): Promise<void> {
   for (const name of await readdir(home)) {
     const longest = name.startsWith(onTheWay) ? inUseMs : name.startsWith(putAway) ? asideMs : null;
     if (longest === null) continue;
@@ -165,7 +170,8 @@ export async function removeAbandoned(home: string): Promise<void> {
       ({ ctimeMs }) => Date.now() - ctimeMs,
       () => 0,
     );
-    if (age > longest) await removeTree(join(home, name));
+    const directory = join(home, name);
+    if (age > longest) await removeTree(directory).catch((thrown: unknown) => onProblem(directory, thrown));
   }
 }
 

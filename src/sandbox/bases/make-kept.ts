@@ -6,23 +6,14 @@ import { hostCommand } from '../host-command.ts';
 import { removeTree } from '../remove-tree.ts';
 import { reserveOf, tooFull } from '../workspaces/disk-bounds.ts';
 import { roomOf } from '../workspaces/disk-watch.ts';
-import {
-  asideOf,
-  digestOf,
-  exists,
-  type Kept,
-  noteEveryMs,
-  removeAbandoned,
-  touch,
-  treeOf,
-} from './kept-directory.ts';
+import { asideOf, digestOf, exists, type Kept, noteEveryMs, touch, treeOf } from './kept-directory.ts';
 
 /** Removes what can be made again, as far as room is wanted. Never rejects. */
 export type MakeRoom = () => Promise<void>;
 
 /**
- * Makes `home`, whose parent is nobody's but the worker's to enter, and removes what dead workers left in it. Fails with
- * `sandbox_unavailable` where the disk is full.
+ * Makes `home`, whose parent is nobody's but the worker's to enter. Fails with `sandbox_unavailable` where the disk is
+ * full.
  */
 export async function prepareHome(home: string, makeRoom?: MakeRoom): Promise<void> {
   const root = dirname(home);
@@ -30,7 +21,6 @@ export async function prepareHome(home: string, makeRoom?: MakeRoom): Promise<vo
   await chmod(root, 0o700);
   await requireRoom(root, makeRoom);
   await mkdir(home, { recursive: true, mode: 0o700 });
-  await removeAbandoned(home);
 }
 
 /**

@@ -50,18 +50,20 @@ export function createRoomMaker(options: {
 }
 
 async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise<void> {
+  const { bytes: most, log, room = roomOf } = options;
+  const onProblem = (directory: string, thrown: unknown) =>
+    log.warn({ err: thrown, directory }, 'what is not used any more cannot be removed');
   const found: Found[] = [];
   for (const dir of options.dirs) {
     for (const repository of await namesIn(dir)) {
       const home = join(dir, repository);
       const names = await namesIn(home);
-      if (names.length > 0) await removeAbandoned(home);
+      if (names.length > 0) await removeAbandoned(home, onProblem);
       for (const name of names.filter((one) => !one.startsWith('.'))) {
         found.push(...(await lookAt(join(home, name))));
       }
     }
   }
-  const { bytes: most, log, room = roomOf } = options;
   const isLow = async (place: string) => runsLow(await room(dirname(place)));
   const needed = await layersInUse(options.workspacesDir);
   let total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
@@ -72,7 +74,7 @@ async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise
     try {
       if (await removeUnused(one)) total -= one.bytes ?? 0;
     } catch (thrown) {
-      log.warn({ err: thrown, directory: one.place }, 'what is not used any more cannot be removed');
+      onProblem(one.place, thrown);
     }
   }
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'n
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { holdingBases } from '../../../src/sandbox/bases/hold-bases.ts';
 import { asideOf, noteEveryMs, putAside, treeOf } from '../../../src/sandbox/bases/kept-directory.ts';
@@ -143,6 +144,24 @@ it('leaves what a workspace stands on, though the clock says that it was not use
   await removeTree(workspace);
   await roomFor(0)();
   expect(left()).toEqual([[], []]);
+});
+
+it.runIf(process.getuid?.() === 0)('says what cannot be removed, and goes on with the rest', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  const place = await make(snapshots, '1', 'a', 500);
+  await make(prepared, '1', 'b', 500);
+  const held = asideOf(place);
+  await mkdir(treeOf(held), { recursive: true });
+  // What is mounted in it is not entered.
+  await execa('mount', ['-t', 'tmpfs', 'none', treeOf(held)]);
+  try {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * minute });
+    await roomFor(0)();
+    expect(warnings.splice(0)).toEqual([{ err: expect.any(Error), directory: held }]);
+    expect(left()).toEqual([[held.split('/').at(-1)], []]);
+  } finally {
+    await execa('umount', [treeOf(held)]);
+  }
 });
 
 it('several at once agree', async () => {

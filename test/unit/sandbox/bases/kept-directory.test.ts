@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { execa } from 'execa';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import {
   createKeeper,
@@ -11,6 +12,7 @@ import {
   treeOf,
 } from '../../../../src/sandbox/bases/kept-directory.ts';
 import { makeKept } from '../../../../src/sandbox/bases/make-kept.ts';
+import { removeTree } from '../../../../src/sandbox/remove-tree.ts';
 
 let home: string;
 const signal = new AbortController().signal;
@@ -19,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   vi.useRealTimers();
-  await rm(home, { recursive: true, force: true });
+  await removeTree(home);
 });
 
 async function make(place: string): Promise<void> {
@@ -90,6 +92,17 @@ it('takes what somebody emptied for what is not as it was made, and makes room f
   expect(await standsAsMade(place, signal, () => others.push(place))).toBe(false);
   await makeIt();
   expect({ others, good: await isAsMade(place, signal) }).toEqual({ others: [place], good: true });
+});
+
+it('knows a tree of any depth, whose paths together are longer than what a program may answer', async () => {
+  const place = join(home, 'one');
+  const dig = `process.chdir(process.argv[1]); const name = 'd'.repeat(250);
+      for (let level = 0; level < 950; level += 1) { fs.mkdirSync(name); process.chdir(name); }`;
+  await makeKept(place, signal, async (temporary) => {
+    await mkdir(treeOf(temporary), { recursive: true });
+    await execa(process.execPath, ['-e', dig, treeOf(temporary)]);
+  });
+  expect(await isAsMade(place, signal)).toBe(true);
 });
 
 it('lets those who have more to make it with try for themselves', async () => {
