@@ -1,11 +1,13 @@
 /**
  * The import rule of docs/architecture.md. `domain` imports nothing of ours; a stage imports `domain`, `config`,
- * `telemetry`, itself, and of another stage only the types of its `port.ts`; the top (compose.ts, main.ts and
- * its verbs beside it) sees all.
+ * `telemetry`, itself, and of another stage only the types of its port: `port.ts`, and the files of `port/` where it
+ * has many parts; the top (compose.ts, main.ts and its verbs beside it) sees all.
  * SDKs stay in the stages that own them.
  */
 const stages =
   'github|intake|planning|scheduling|execution|sandbox|agents|inference|merging|publishing|store|api';
+/** What a stage shows of itself to the others: types. */
+const port = [`^src/(${stages})/port\\.ts$`, `^src/(${stages})/port/`];
 /** The program that runs inside the container. */
 const served = '^sandbox/';
 /** Of that program, what both ends of the stream must agree on; only the sandbox stage may import it. */
@@ -45,25 +47,20 @@ module.exports = {
     },
     {
       name: 'stage-sees-ports-only',
-      comment: 'Of another stage only its port.ts may be imported; what it does comes by compose.ts.',
+      comment: 'Of another stage only its port may be imported; what it does comes by compose.ts.',
       severity: 'error',
       from: { path: `^src/(${stages})/` },
       to: {
         path: ['^src/', served],
-        pathNot: [
-          '^src/(domain|config|telemetry)/',
-          '^src/$1/',
-          `^src/(${stages})/port\\.ts$`,
-          sharedWithTheContainer,
-        ],
+        pathNot: ['^src/(domain|config|telemetry)/', '^src/$1/', ...port, sharedWithTheContainer],
       },
     },
     {
       name: 'ports-are-types',
-      comment: "Another stage's port.ts is imported by `import type`.",
+      comment: "Another stage's port is imported by `import type`.",
       severity: 'error',
       from: { path: `^src/(${stages})/` },
-      to: { path: `^src/(${stages})/port\\.ts$`, pathNot: '^src/$1/', dependencyTypesNot: ['type-only'] },
+      to: { path: port, pathNot: '^src/$1/', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'protocol-is-for-the-sandbox-stage',

@@ -19,7 +19,8 @@ import { createBaseFinder, createRowIntegrator } from './merging/integrate-rows.
 import type { Merging } from './merging/port.ts';
 import { createVerifier } from './merging/verify.ts';
 import { createSharedWork } from './sandbox/shared-work.ts';
-import type { ArtifactStore, Store, Task } from './store/port.ts';
+import type { ArtifactStore } from './store/port/artifacts.ts';
+import type { Store, Task } from './store/port.ts';
 import type { Logger } from './telemetry/log.ts';
 
 /** The part of the composition that does the rows' work: agents, verification and merging. */

@@ -144,14 +144,14 @@ export async function compose(
   const makeRoom = createRoomMaker({
     dirs: [snapshotsDir, preparedDir],
     bytes: operator.sandbox.disk_mib * 1024 * 1024,
+    workspacesDir: join(dataDir, 'workspaces'),
     log,
   });
-  const snapshots =
-    standIns.snapshots ?? createSnapshots({ dir: snapshotsDir, onMade: () => void makeRoom(), log });
+  const snapshots = standIns.snapshots ?? createSnapshots({ dir: snapshotsDir, makeRoom, log });
   const prepared = createPreparedLayers({
     dir: preparedDir,
     ...{ config: operator.sandbox, sandboxes, snapshots, failures: store.failedSetups, log },
-    onMade: () => void makeRoom(),
+    makeRoom,
   });
   const kinds = createSandboxKinds({ config: operator.sandbox, sandboxes, snapshots, prepared });
   const { memory_mib: baseMib, memory_ceiling_mib: ceilingMib } = operator.sandbox;
@@ -174,6 +174,7 @@ export async function compose(
   opened.defer(async () => {
     await startAhead.stop();
     await sandboxes.close();
+    await dispatch.signOff();
   });
   const dispatch = createDispatch({
     ...{ store, canRun, worker, log },

@@ -1,10 +1,11 @@
 import { mkdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { ReadEnvironment } from './config/read-environment.ts';
+import type { Places } from './config/environment.ts';
 import { failureKinds } from './domain/failure.ts';
 import { openDatabase } from './store/database.ts';
 import { createDeadLetters } from './store/dead-letters.ts';
-import type { DeadLetter, DeadLetters, LetterAttempt, Task } from './store/port.ts';
+import type { DeadLetters, LetterAttempt } from './store/port/dead-letters.ts';
+import type { DeadLetter, Task } from './store/port.ts';
 
 /** `patchfleet dead`: what failed for good, read and settled beside a running service. */
 
@@ -23,7 +24,7 @@ export function readDeadCommand(args: readonly string[]): DeadCommand | null {
 }
 
 /** Exit code: 0 done, 1 not done (standard error says why). */
-export async function runDead(command: DeadCommand, env: ReadEnvironment): Promise<number> {
+export async function runDead(command: DeadCommand, env: Places): Promise<number> {
   const dataDir = resolve(env.PATCHFLEET_DATA);
   await mkdir(dataDir, { recursive: true, mode: 0o755 });
   const onError = (error: Error) => process.stderr.write(`database connection: ${error.message}\n`);

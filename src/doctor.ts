@@ -1,13 +1,13 @@
 import { join, resolve } from 'node:path';
 import type { Composition } from './compose.ts';
-import type { ReadEnvironment } from './config/read-environment.ts';
+import type { Places } from './config/environment.ts';
 import type { SandboxConfig } from './config/sandbox-config.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { SandboxCheck } from './sandbox/port.ts';
-import { visitorName } from './sandbox/visitor.ts';
+import { visit, visitorsName } from './sandbox/visitor.ts';
 import { readInstance } from './store/instance.ts';
 
-type Place = Pick<ReadEnvironment, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
+type Place = Pick<Places, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
 
 /** Checks what the configuration points to. Each problem is one line with its remedy; empty: all well. */
 export async function runDoctor(
@@ -46,16 +46,16 @@ async function checkSandboxes(
   images?: readonly string[],
 ): Promise<SandboxCheck> {
   const dataDir = resolve(env.PATCHFLEET_DATA);
-  const sandboxes = createSandboxes({
-    dockerHost: env.DOCKER_HOST,
-    config,
-    instance: await readInstance(dataDir),
-    worker: visitorName(Date.now()),
-    workspacesDir: join(dataDir, 'workspaces'),
+  const instance = await readInstance(dataDir);
+  return await visit(join(dataDir, visitorsName), async (worker) => {
+    const sandboxes = createSandboxes({
+      ...{ dockerHost: env.DOCKER_HOST, config, instance, worker },
+      workspacesDir: join(dataDir, 'workspaces'),
+    });
+    try {
+      return await sandboxes.check(images);
+    } finally {
+      await sandboxes.close();
+    }
   });
-  try {
-    return await sandboxes.check(images);
-  } finally {
-    await sandboxes.close();
-  }
 }

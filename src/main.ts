@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util';
-import { readEnvironment } from './config/read-environment.ts';
-import { loadOperatorConfig } from './config/read-operator-config.ts';
+import { readEnvironment, readPlaces } from './config/read-environment.ts';
+import { loadOperatorConfig, loadSandboxConfig } from './config/read-operator-config.ts';
 import { formatProblem, type Problem } from './config/read-yaml-config.ts';
 import { readDeadCommand, runDead } from './dead.ts';
 
@@ -37,17 +37,19 @@ async function main(): Promise<number> {
     return 2;
   }
 
-  const env = readEnvironment(process.env);
-  if (!env.ok) return explain('environment', env.problems);
-  if (dead !== null) return await runDead(dead, env.value);
-  const operator = await loadOperatorConfig(env.value.PATCHFLEET_CONFIG, env.value);
-  if (!operator.ok) return explain(env.value.PATCHFLEET_CONFIG, operator.problems);
-
+  const places = readPlaces(process.env);
+  if (dead !== null) return await runDead(dead, places);
   if (image !== undefined) {
+    const sandbox = await loadSandboxConfig(places.PATCHFLEET_CONFIG);
+    if (!sandbox.ok) return explain(places.PATCHFLEET_CONFIG, sandbox.problems);
     const { runImageDoctor } = await import('./doctor.ts');
-    const { problems, notes } = await runImageDoctor(image, env.value, operator.value.sandbox);
+    const { problems, notes } = await runImageDoctor(image, places, sandbox.value);
     return report(problems, notes);
   }
+  const env = readEnvironment(process.env);
+  if (!env.ok) return explain('environment', env.problems);
+  const operator = await loadOperatorConfig(env.value.PATCHFLEET_CONFIG, env.value);
+  if (!operator.ok) return explain(env.value.PATCHFLEET_CONFIG, operator.problems);
 
   // Before anything starts: a signal that comes meanwhile is not lost.
   const stopped = untilSignal();

@@ -23,23 +23,26 @@ const baseName = 'patchfleet-sandbox-base';
 /** Image label with the hash of what it was built from. Containers inherit it; the reaper looks at others. */
 const inputsLabel = 'dev.patchfleet.image-inputs';
 
-/** Makes the image `tag` unless it is there already. Answers true when it had to be built. */
-export async function ensureImage(engine, { say, tag = imageName }) {
+/** Makes the image `tag` unless it is there already. Answers true when it had to be built. Rejects when `signal` aborts. */
+export async function ensureImage(engine, { say, tag = imageName, signal }) {
   const dockerfile = readDockerfile(readFileSync(join(sandbox, 'Dockerfile'), 'utf8'));
   const nodeVersion = JSON.parse(readFileSync(join(nodePackage, 'package.json'), 'utf8')).version;
   const inputs = hash([dockerfile.text, nodeVersion, baseRecipe(dockerfile), ...sources()]);
   const present = await inspectImage(engine, tag);
   if (present?.labels[inputsLabel] === inputs) return false;
 
-  const build = { engine, tag, inputs, nodeVersion };
+  const build = { engine, tag, inputs, nodeVersion, signal };
   let base = null;
-  if (await registryAnswers(engine, `node:${nodeVersion}-${dockerfile.debian}-slim`)) {
-    say('building the sandbox image from the registry base');
-    await buildContext({ ...build, dockerfile: dockerfile.text, network: 'default' });
-  } else {
-    base = await ensureBase(engine, dockerfile, nodeVersion, say);
-    say('building the sandbox image over the offline base');
-    await buildContext({ ...build, dockerfile: `FROM ${base}\n${dockerfile.contract}`, network: 'none' });
+  const byRegistry = await buildByRegistry(build, dockerfile, say);
+  if (byRegistry !== null) {
+    try {
+      base = await ensureBase(build, dockerfile, say);
+      say('building the sandbox image over the offline base');
+      await buildContext({ ...build, dockerfile: `FROM ${base}\n${dockerfile.contract}`, network: 'none' });
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw new Error(`${byRegistry}; without a registry: ${error.message}`);
+    }
   }
   if (present) await removeImage(engine, present.id);
   // Under another name it may be the image of another state of these files, which has its own base.
@@ -47,11 +50,26 @@ export async function ensureImage(engine, { say, tag = imageName }) {
   return true;
 }
 
-async function ensureBase(engine, dockerfile, nodeVersion, say) {
+/** Null: the image is built; else why it cannot be in that way: there is no registry, or its base has no network to build with. */
+async function buildByRegistry(build, dockerfile, say) {
+  const { engine, nodeVersion, signal } = build;
+  if (!(await registryAnswers(engine, `node:${nodeVersion}-${dockerfile.debian}-slim`, signal)))
+    return 'no image registry is in reach';
+  say('building the sandbox image from the registry base');
+  try {
+    await buildContext({ ...build, dockerfile: dockerfile.text, network: 'default' });
+    return null;
+  } catch (error) {
+    signal?.throwIfAborted();
+    return `it cannot be built from the registry base: ${error.message}`;
+  }
+}
+
+async function ensureBase({ engine, nodeVersion, signal }, dockerfile, say) {
   const tag = `${baseName}:${hash([baseRecipe(dockerfile), nodeVersion]).slice(0, 12)}`;
   if (await inspectImage(engine, tag)) return tag;
-  say('no image registry in reach: building a Debian base from packages (about two minutes)');
-  await buildDebianBase(engine, { tag, dockerfile, nodeBinary: join(nodePackage, 'bin/node'), say });
+  say('building a Debian base from packages (about two minutes)');
+  await buildDebianBase(engine, { tag, dockerfile, nodeBinary: join(nodePackage, 'bin/node'), say, signal });
   return tag;
 }
 
@@ -61,17 +79,17 @@ async function removeOtherBases(engine, base) {
 }
 
 /** Whether the engine can read the base's manifest: a short question, where a pull might hang for long. */
-async function registryAnswers(engine, reference) {
+async function registryAnswers(engine, reference, signal) {
   try {
-    return (
-      (await call(engine, 'GET', `/distribution/${reference}/json`, { timeoutMs: 10_000 })).status === 200
-    );
+    const asked = { timeoutMs: 10_000, signal };
+    return (await call(engine, 'GET', `/distribution/${reference}/json`, asked)).status === 200;
   } catch {
+    signal?.throwIfAborted();
     return false;
   }
 }
 
-async function buildContext({ engine, tag, dockerfile, inputs, nodeVersion, network }) {
+async function buildContext({ engine, tag, dockerfile, inputs, nodeVersion, network, signal }) {
   const context = mkdtempSync(join(tmpdir(), 'patchfleet-image-'));
   try {
     writeFileSync(join(context, 'Dockerfile'), dockerfile);
@@ -84,7 +102,9 @@ async function buildContext({ engine, tag, dockerfile, inputs, nodeVersion, netw
       buildargs: JSON.stringify({ NODE_VERSION: nodeVersion }),
     });
     const tar = spawn('tar', ['-C', context, '-cf', '-', '.'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await callStream(engine, `/build?${query}`, { body: tar.stdout, type: 'application/x-tar' });
+    await callStream(engine, `/build?${query}`, {
+      ...{ body: tar.stdout, type: 'application/x-tar', signal },
+    });
   } finally {
     rmSync(context, { recursive: true, force: true });
   }
@@ -113,11 +133,18 @@ function hash(parts) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const engine = endpoint();
+  const abort = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+    process.once(name, () => abort.abort(new Error(`stopped by ${name}`)));
   try {
     const { tag } = parseArgs({ options: { tag: { type: 'string', default: imageName } } }).values;
     if (!(await answers(engine)))
       throw new Error(`no Docker engine answers at ${engine.name}: start it, or set DOCKER_HOST`);
-    const built = await ensureImage(engine, { say: (line) => console.error(line), tag });
+    const built = await ensureImage(engine, {
+      say: (line) => console.error(line),
+      tag,
+      signal: abort.signal,
+    });
     console.log(`${tag} ${built ? 'built' : 'is up to date'}`);
   } catch (error) {
     console.error(`The sandbox image could not be built: ${error.message}`);

@@ -20,7 +20,7 @@ export function baseRecipe({ debian, packages, notShipped }) {
  * Builds the base and names it `tag`: of the release that sandbox/Dockerfile names where the machine's mirrors and
  * keys have it, else of the machine's own. `nodeBinary` is a Linux Node 24. Needs root (or user namespaces), apt and npm.
  */
-export async function buildDebianBase(engine, { tag, dockerfile, nodeBinary, say }) {
+export async function buildDebianBase(engine, { tag, dockerfile, nodeBinary, say, signal }) {
   ensureMmdebstrap(say);
   const own = /^VERSION_CODENAME=(.*)$/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1];
   if (!own)
@@ -28,10 +28,12 @@ export async function buildDebianBase(engine, { tag, dockerfile, nodeBinary, say
   const scratch = mkdtempSync(join(tmpdir(), 'patchfleet-base-'));
   try {
     const npm = packNpm(scratch);
-    const build = { engine, tag, dockerfile, nodeBinary, npm, scratch, own };
+    signal?.throwIfAborted();
+    const build = { engine, tag, dockerfile, nodeBinary, npm, scratch, own, signal };
     try {
       await buildOf(dockerfile.debian, build);
     } catch (error) {
+      signal?.throwIfAborted();
       if (own === dockerfile.debian) throw error;
       say(
         `no base of ${dockerfile.debian} can be made here, so one of ${own} is: ${lastLine(error.message)}`,
@@ -43,7 +45,7 @@ export async function buildDebianBase(engine, { tag, dockerfile, nodeBinary, say
   }
 }
 
-async function buildOf(suite, { engine, tag, dockerfile, nodeBinary, npm, scratch, own }) {
+async function buildOf(suite, { engine, tag, dockerfile, nodeBinary, npm, scratch, own, signal }) {
   const sources = join(scratch, 'base.list');
   writeFileSync(sources, machineSources(own, { as: suite }));
   const place = '"$1"/usr/local/lib/node_modules/npm';
@@ -63,7 +65,7 @@ async function buildOf(suite, { engine, tag, dockerfile, nodeBinary, npm, scratc
     '-',
     sources,
   ];
-  await importRoot(engine, tag, args, scratch);
+  await importRoot(engine, tag, args, { scratch, signal });
 }
 
 /** npm as its registry has it: the package `node` brings none. Answers the archive's path. */
@@ -78,11 +80,14 @@ function lastLine(text) {
   return text.trim().split('\n').at(-1);
 }
 
-async function importRoot(engine, tag, args, scratch) {
+async function importRoot(engine, tag, args, { scratch, signal }) {
   const child = spawn('mmdebstrap', args, {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, TMPDIR: scratch },
   });
+  // It unmounts what it has mounted, and removes its root, before it ends.
+  const stop = () => child.kill('SIGTERM');
+  signal?.addEventListener('abort', stop, { once: true });
   let log = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
     log = (log + text).slice(-4000);
@@ -115,7 +120,7 @@ function ensureMmdebstrap(say) {
   spawnSync('apt-get', ['update', '-qq'], { env });
   const { status, stderr, error } = spawnSync(
     'apt-get',
-    ['install', '-y', '-qq', '--no-install-recommends', 'mmdebstrap'],
+    ['install', '-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300', 'mmdebstrap'],
     {
       env,
       encoding: 'utf8',

@@ -33,19 +33,20 @@ export function endpoint(env = process.env) {
 
 /**
  * One request. `body` is a string or a readable stream. Answers `{status, text}` for every status;
- * rejects only when the engine cannot be reached, the body's stream fails or `timeoutMs` of silence passed.
+ * rejects only when the engine cannot be reached, the body's stream fails, `timeoutMs` of silence passed or `signal`
+ * aborted.
  */
 export function call(
   engine,
   method,
   path,
-  { body, type = 'application/json', timeoutMs = 900_000, onLine } = {},
+  { body, type = 'application/json', timeoutMs = 900_000, onLine, signal } = {},
 ) {
   const { transport, name, ...connection } = engine;
   return new Promise((resolve, reject) => {
     const headers = body === undefined ? {} : { 'content-type': type };
     const request = transport.request(
-      { ...connection, method, path, headers, timeout: timeoutMs },
+      { ...connection, method, path, headers, timeout: timeoutMs, signal },
       (answer) => {
         let text = '';
         let unread = '';

@@ -5,7 +5,7 @@ import type { MatrixRow } from '../domain/matrix.ts';
 import type { Triage } from '../domain/triage.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
 import type { Sandbox } from '../sandbox/port.ts';
-import type { KeptTurn } from '../store/port.ts';
+import type { KeptTurn } from '../store/port/checkpoints.ts';
 
 /** One interface for every reviewer: a linter and a model look the same to the worker. */
 export interface Agent {

@@ -1,7 +1,8 @@
 import { PatchfleetError } from '../domain/failure.ts';
+import { jsonObject } from '../domain/json-object.ts';
 import type { RowLimits } from '../domain/matrix.ts';
 import type { ModelMessage, ModelReply, ToolCall } from '../inference/port.ts';
-import type { KeptTurn } from '../store/port.ts';
+import type { KeptTurn } from '../store/port/checkpoints.ts';
 import { oneLine } from './clean-text.ts';
 import { goOn } from './go-on.ts';
 import type { FaultyCall } from './tool-set.ts';
@@ -153,14 +154,5 @@ function remindOfTurns(left: number, whatToDo: string): string {
  */
 function presentable(call: ToolCall): ToolCall {
   const name = /^[a-zA-Z0-9_-]{1,64}$/.test(call.name) ? call.name : 'unknown';
-  return { id: call.id, name, arguments: isObject(call.arguments) ? call.arguments : '{}' };
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
+  return { id: call.id, name, arguments: jsonObject(call.arguments) !== null ? call.arguments : '{}' };
 }

@@ -41,7 +41,9 @@ export const environmentSchema = z
       ),
     OPENAI_API_KEY: optional.describe('Key of that API; also what a channel uses that names no `key_env`.'),
     MODEL: optional.describe('Model name as that API knows it.'),
-    DOCKER_HOST: optional.describe('Docker engine, as the docker command line takes it.'),
+    DOCKER_HOST: optional.describe(
+      'Docker engine, as `unix://PATH` or `tcp://HOST:PORT`; without it the local socket.',
+    ),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
       .default('info')
@@ -52,3 +54,8 @@ export const environmentSchema = z
     message: 'set PRIVATE_KEY or PRIVATE_KEY_PATH',
   });
 export type Environment = z.infer<typeof environmentSchema>;
+
+const { DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, DOCKER_HOST } = environmentSchema.shape;
+/** Where things are, for whoever needs no GitHub App. */
+export const placesSchema = z.object({ DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, DOCKER_HOST });
+export type Places = z.infer<typeof placesSchema>;

@@ -37,7 +37,12 @@ export const channelSchema = z
 export type ChannelConfig = z.infer<typeof channelSchema>;
 
 export const limitsSchema = z.strictObject({
-  parallel: z.int().min(1).max(1000).default(8).describe('Attempts one worker runs at once.'),
+  parallel: z
+    .int()
+    .min(1)
+    .max(1000)
+    .default(8)
+    .describe('Attempts one worker runs at once; one with n times the memory counts as n.'),
   task_parallel: z.int().min(1).max(1000).default(16).describe('Attempts one task may have running at once.'),
   installation_parallel: z
     .int()

@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { type Environment, environmentSchema } from './environment.ts';
+import { type Environment, environmentSchema, type Places, placesSchema } from './environment.ts';
 import { explain, keyOf, type Problem, type Read } from './read-yaml-config.ts';
 
 /** The environment with the private key as PEM text, wherever it came from. */
@@ -17,13 +17,25 @@ export const secretVariables = [
   'REDIS_URL',
 ];
 
-/** Reads the environment, every problem at once. An empty variable counts as unset. */
+type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Those of a schema that are set. An empty variable counts as unset. */
+function givenOf(schema: { readonly shape: object }, variables: Variables): Record<string, string> {
+  const set = Object.keys(schema.shape).flatMap((key) => (variables[key] ? [[key, variables[key]]] : []));
+  return Object.fromEntries(set);
+}
+
+/** Reads what says where things are, and nothing else: nothing of it can be wrong, for there are defaults. */
+export function readPlaces(variables: Variables): Places {
+  return placesSchema.parse(givenOf(placesSchema, variables));
+}
+
+/** Reads the environment, every problem at once. */
 export function readEnvironment(
-  variables: Readonly<Record<string, string | undefined>>,
+  variables: Variables,
   readText: (path: string) => string = (path) => readFileSync(path, 'utf8'),
 ): Read<ReadEnvironment> {
-  const known = Object.keys(environmentSchema.shape);
-  const given = Object.fromEntries(known.flatMap((key) => (variables[key] ? [[key, variables[key]]] : [])));
+  const given = givenOf(environmentSchema, variables);
   const parsed = environmentSchema.safeParse(given);
   const problems = (parsed.error?.issues ?? []).flatMap((issue) =>
     explain(issue, environmentSchema, given).map((finding) => problem(keyOf(finding.path), finding)),

@@ -9,25 +9,37 @@ import {
   operatorConfigSchema,
 } from './operator-config.ts';
 import { type Finding, type Read, readYamlConfig } from './read-yaml-config.ts';
+import type { SandboxConfig } from './sandbox-config.ts';
 
 /** The environment variables that make the channel `default`. */
 type ModelEnvironment = Partial<Pick<Environment, 'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'MODEL'>>;
 
 /** Reads the operator file at `path`; where there is none, the defaults hold. */
 export async function loadOperatorConfig(path: string, env: ModelEnvironment): Promise<Read<OperatorConfig>> {
-  let text: string | null = null;
+  const text = await readText(path);
+  return text.ok ? readOperatorConfig(text.value, env) : text;
+}
+
+/** What it says of sandboxes, for whoever looks at an image: it need name no agent. */
+export async function loadSandboxConfig(path: string): Promise<Read<SandboxConfig>> {
+  const text = await readText(path);
+  if (!text.ok) return text;
+  const read = readYamlConfig(text.value, operatorConfigSchema, () => []);
+  return read.ok ? { ok: true, value: read.value.sandbox } : read;
+}
+
+/** Null: there is no such file. */
+async function readText(path: string): Promise<Read<string | null>> {
   try {
-    text = await readFile(path, 'utf8');
+    return { ok: true, value: await readFile(path, 'utf8') };
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
-      const message = `the file cannot be read: ${(error as Error).message}`;
-      return {
-        ok: false,
-        problems: [{ key: '', line: null, column: null, message, valid: 'a readable file' }],
-      };
-    }
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { ok: true, value: null };
+    const message = `the file cannot be read: ${(error as Error).message}`;
+    return {
+      ok: false,
+      problems: [{ key: '', line: null, column: null, message, valid: 'a readable file' }],
+    };
   }
-  return readOperatorConfig(text, env);
 }
 
 /**

@@ -181,7 +181,7 @@ export const repositoryConfigSchema = z.strictObject({
     .array(commandAgentSchema)
     .max(10)
     .default([])
-    .describe('Command agents of this repository, run in the sandbox without a network.'),
+    .describe('Command agents of this repository, run in the sandbox.'),
 });
 export type RepositoryConfig = z.infer<typeof repositoryConfigSchema>;
 

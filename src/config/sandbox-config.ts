@@ -87,7 +87,7 @@ export const sandboxConfigSchema = z.strictObject({
         .int()
         .min(1)
         .default(60)
-        .describe('One that nobody took for this long goes, down to `min`.'),
+        .describe('One that no work wants any more, and nobody took for this long, goes, down to `min`.'),
     })
     .prefault({}),
   network: z

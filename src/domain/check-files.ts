@@ -1,3 +1,4 @@
+import { packageJson } from './json-object.ts';
 import type { VerificationCommand } from './verification.ts';
 
 /**
@@ -113,16 +114,11 @@ function scriptOf(words: readonly string[]): string | null {
 }
 
 function scriptsOf(manifest: string | null): Map<string, string> {
-  try {
-    const parsed = JSON.parse((manifest ?? '{}').replace(/^\uFEFF/, '')) as { scripts?: unknown } | null;
-    const scripts: unknown = parsed?.scripts;
-    if (typeof scripts !== 'object' || scripts === null) return new Map();
-    return new Map(
-      Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-    );
-  } catch {
-    return new Map();
-  }
+  const scripts = packageJson(manifest ?? '')?.['scripts'];
+  if (typeof scripts !== 'object' || scripts === null) return new Map();
+  return new Map(
+    Object.entries(scripts).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }
 
 /** The commands of a line of shell, as words without their quotes. Not a shell: good for the lines people write. */

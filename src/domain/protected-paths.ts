@@ -1,3 +1,5 @@
+import { packageJson } from './json-object.ts';
+
 /**
  * Files by which a repository is checked or agents are told what to do: an agent that may change them can make
  * its own work pass. Globs as planning and merging read them: `**` crosses directories, names that begin with a
@@ -168,21 +170,12 @@ const checkingKeys = [
  */
 export function changesScripts(before: string | null, after: string | null): boolean {
   if (before === after) return false;
-  const [old, now] = [parse(before), parse(after)];
+  const [old, now] = [contentOf(before), contentOf(after)];
   if (old === null || now === null) return true;
   return checkingKeys.some((key) => canonical(old[key]) !== canonical(now[key]));
 }
 
-function parse(text: string | null): Record<string, unknown> | null {
-  if (text === null) return {};
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    const plain = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return plain ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
-}
+const contentOf = (text: string | null) => (text === null ? {} : packageJson(text));
 
 /** The order of keys does not count. */
 function canonical(value: unknown): string {

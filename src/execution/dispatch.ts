@@ -1,4 +1,5 @@
-import type { Attempts, Workers } from '../store/port.ts';
+import type { Attempts } from '../store/port/attempts.ts';
+import type { Workers } from '../store/port/workers.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { ClaimLost } from './heartbeat.ts';
 import type { Work } from './perform.ts';
@@ -16,6 +17,8 @@ export interface Dispatch {
   room(): number;
   /** Takes nothing more, gives back what runs, waits for it. */
   stop(): Promise<void>;
+  /** The last of all: what the worker has from then on is taken for a dead one's. Never fails. */
+  signOff(): Promise<void>;
 }
 
 export interface DispatchDependencies {
@@ -84,14 +87,15 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
           'an attempt ended badly: the rows tell what is missing',
         );
       }
-      running.delete(attemptId);
+      // Given back, it may have been taken anew by now.
+      if (running.get(attemptId) === entry) running.delete(attemptId);
       for (const wakeUp of waiters.splice(0)) wakeUp();
       // What it made room for may have been queued long ago, and its wake-up been in vain.
       await tryTake(weight);
       // What comes next is not for a worker that goes.
       if (!shutdown.signal.aborted) deps.changed(work.task);
     };
-    const entry = { work, gone, weight, ended: Promise.resolve() };
+    const entry: Running = { work, gone, weight, ended: Promise.resolve() };
     running.set(attemptId, entry);
     entry.ended = end();
   }
@@ -120,9 +124,10 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
     },
 
     async look() {
-      const claims = [...running.values()].map(({ work }) => work.claim);
+      const held = new Map(running);
+      const claims = [...held.values()].map(({ work }) => work.claim);
       const { gone, waiting } = await store.workers.look(worker, { capacity, claims, waitingMs });
-      for (const id of gone) running.get(id)?.gone.abort(new ClaimLost('the attempt was lost or cancelled'));
+      for (const id of gone) held.get(id)?.gone.abort(new ClaimLost('the attempt was lost or cancelled'));
       if (waiting) await tryTake(capacity);
     },
 
@@ -131,6 +136,9 @@ export function createDispatch(deps: DispatchDependencies): Dispatch {
       for (const wakeUp of waiters.splice(0)) wakeUp();
       await taking;
       await Promise.all([...running.values()].map(({ ended }) => ended));
+    },
+
+    async signOff() {
       await store.workers.leave(worker).catch((error: unknown) => {
         log.warn({ err: error }, 'the worker could not sign off');
       });

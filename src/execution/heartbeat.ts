@@ -1,4 +1,4 @@
-import type { Attempts, Claim } from '../store/port.ts';
+import type { Attempts, Claim } from '../store/port/attempts.ts';
 import type { Logger } from '../telemetry/log.ts';
 
 /** The reason of an abort: the claim is lost or the attempt was cancelled; nothing of it counts any more. */

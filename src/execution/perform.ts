@@ -1,4 +1,5 @@
-import type { AttemptResult, Store } from '../store/port.ts';
+import type { AttemptResult } from '../store/port/attempts.ts';
+import type { Store } from '../store/port.ts';
 
 /** A claimed attempt with its rows. */
 export type Work = NonNullable<Awaited<ReturnType<Store['attempts']['claim']>>>;

@@ -5,7 +5,8 @@ import type { VerificationCommand } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import type { CheckedPatch } from '../merging/port.ts';
 import type { HarvestEntry } from '../sandbox/port.ts';
-import type { ArtifactStore, IndexedResult, Store } from '../store/port.ts';
+import type { ArtifactStore } from '../store/port/artifacts.ts';
+import type { IndexedResult, Store } from '../store/port.ts';
 import { configOf } from './open-workspace.ts';
 import type { AttemptTools, Work } from './perform.ts';
 

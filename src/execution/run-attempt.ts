@@ -1,7 +1,8 @@
 import type { Timing } from '../config/operator-config.ts';
 import { type Failure, failureKinds, PatchfleetError, toFailure } from '../domain/failure.ts';
 import type { Queue } from '../scheduling/port.ts';
-import type { ArtifactStore, Store } from '../store/port.ts';
+import type { ArtifactStore } from '../store/port/artifacts.ts';
+import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { ClaimLost, keepClaim } from './heartbeat.ts';
 import type { Perform, Work } from './perform.ts';

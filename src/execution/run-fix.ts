@@ -4,7 +4,8 @@ import { PatchfleetError } from '../domain/failure.ts';
 import type { Mirror } from '../github/port.ts';
 import type { CheckedPatch, Merging, VerificationContext } from '../merging/port.ts';
 import type { HarvestEntry } from '../sandbox/port.ts';
-import type { ArtifactStore, Store, Task } from '../store/port.ts';
+import type { ArtifactStore } from '../store/port/artifacts.ts';
+import type { Store, Task } from '../store/port.ts';
 import type { KeepTurns } from './keep-turns.ts';
 import {
   configOf,

@@ -1,5 +1,6 @@
 import type { Sandboxes, SandboxKind } from '../sandbox/port.ts';
-import type { Attempts, Task } from '../store/port.ts';
+import type { Attempts } from '../store/port/attempts.ts';
+import type { Task } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 
 /** Says to the sandboxes what tasks will want next, so that they are started ahead. Never fails anybody. */
@@ -9,7 +10,10 @@ export interface StartAhead {
    * how many it will need. Ends by the function it returns.
    */
   whilePlanning(task: Task): () => void;
-  /** Rows of the task were planned, taken by this worker, or ended: what comes next is counted anew. */
+  /**
+   * Rows of the task were planned, taken by this worker, or ended: what comes next is counted anew, and again and again
+   * until nothing does, for a word is soon forgotten and attempts are long.
+   */
   changed(task: Task): void;
   /** Says nothing more, and waits for what it had begun. */
   stop(): Promise<void>;
@@ -24,7 +28,7 @@ export interface StartAheadDependencies {
   /** Attempts it can run at once, and how many more it can take now. */
   readonly capacity: number;
   readonly room: () => number;
-  /** How often the word is said again while a plan is made, ms: less than what the pool keeps idle ones for. */
+  /** How often each word is said again, ms: less than what the pool keeps idle ones for. */
   readonly renewMs: number;
   readonly log: Logger;
 }
@@ -151,6 +155,25 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
     if (group.tasks.size === 0) groups.delete(JSON.stringify(group.kind));
   }
 
+  function guess(ahead: Ahead): void {
+    // A triage is one row.
+    const most = ahead.task.kind === 'triage' ? 1 : deps.capacity;
+    start(ahead, async () => {
+      const group = await groupOf(ahead);
+      if (ahead.planning === 0) return;
+      group.guesses.set(ahead.task.id, Math.max(0, Math.min(most, deps.room())));
+      await count(group);
+    });
+  }
+
+  const renewal = setInterval(() => {
+    for (const ahead of [...tasks.values()]) {
+      const { group } = ahead;
+      if (ahead.planning > 0) guess(ahead);
+      else if (group !== null) start(ahead, async () => await count(await group));
+    }
+  }, deps.renewMs).unref();
+
   return {
     whilePlanning(task) {
       // What is only planned, or cannot be planned, needs none.
@@ -158,21 +181,11 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
       const ahead = aheadOf(task);
       ahead.planning += 1;
       let made = true;
-      // A triage is one row.
-      const most = task.kind === 'triage' ? 1 : deps.capacity;
-      const guess = () =>
-        start(ahead, async () => {
-          const group = await groupOf(ahead);
-          if (!made) return;
-          group.guesses.set(task.id, Math.max(0, Math.min(most, deps.room())));
-          await count(group);
-        });
-      guess();
-      const renewal = setInterval(guess, deps.renewMs).unref();
+      guess(ahead);
       return () => {
         if (made) ahead.planning -= 1;
         made = false;
-        clearInterval(renewal);
+        if (ahead.planning > 0) return;
         for (const group of groups.values()) group.guesses.delete(task.id);
       };
     },
@@ -191,6 +204,7 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
     },
 
     async stop() {
+      clearInterval(renewal);
       stopping.abort(new Error('shutting down'));
       await Promise.all(running);
     },

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { PatchfleetError } from '../domain/failure.ts';
+import { ownAuthor } from '../domain/own-commit.ts';
 import { displayPath } from '../domain/parse-patch.ts';
 import { parseRaw, type RawEntry } from '../domain/parse-raw.ts';
 import type { FileMode, PatchEntry } from '../domain/patch.ts';
@@ -12,16 +13,6 @@ import { GitError, runGit } from './run-git.ts';
 
 /** Bytes of a raw comparison: some 200,000 changed files. */
 const maxRawBytes = 32 * 1024 * 1024;
-
-/** Fixed, so that a commit follows from its tree, parents and message alone. It exists in the mirror only. */
-const author = {
-  GIT_AUTHOR_NAME: 'Patchfleet',
-  GIT_AUTHOR_EMAIL: 'patchfleet@localhost',
-  GIT_AUTHOR_DATE: '1000000000 +0000',
-  GIT_COMMITTER_NAME: 'Patchfleet',
-  GIT_COMMITTER_EMAIL: 'patchfleet@localhost',
-  GIT_COMMITTER_DATE: '1000000000 +0000',
-};
 
 /**
  * The writing side of the bare repository `gitDir`, by plumbing alone. No ref holds what is written: nothing
@@ -36,7 +27,7 @@ export function createMirrorWriter(
     writeTree: (base, changes, signal) => writeTree(gitDir, base, changes, signal),
     commitTree: async (tree, parents, message) => {
       const args = ['commit-tree', requireSha(tree), ...parents.flatMap((sha) => ['-p', requireSha(sha)])];
-      const { stdout } = await runGit([...args, '-F', '-'], { gitDir, input: message, env: author });
+      const { stdout } = await runGit([...args, '-F', '-'], { gitDir, input: message, env: ownAuthor });
       return requireSha(stdout.toString('latin1').trim());
     },
     mergeTrees: (ours, theirs) => mergeTrees(gitDir, ours, theirs),

@@ -1,6 +1,6 @@
 import type { RepositoryRef, SubjectIssue } from '../domain/task.ts';
 import type { GitHub, IssueNow } from '../github/port.ts';
-import type { NewTask } from '../store/port.ts';
+import type { NewTask } from '../store/port/tasks.ts';
 import type { Words } from './trigger-decision.ts';
 
 /** Where work starts from and goes to, as GitHub has it now. */
@@ -27,6 +27,11 @@ export interface Subject extends Place {
 
 type Reads = Pick<GitHub, 'readRepository' | 'readBranch' | 'readIssue' | 'readPullRequest'>;
 
+/** Work that starts from the head of a branch and is for that branch. */
+export function onBranch(repository: RepositoryRef, branch: string, headSha: string): Place {
+  return { repository, headSha, baseSha: headSha, baseRef: branch, targetRef: branch, fork: false };
+}
+
 /** The head of the default branch; a text that says why nothing can be done there. */
 export async function readDefaultBranch(github: Reads, repository: RepositoryRef): Promise<Place | string> {
   const now = await github.readRepository(repository);
@@ -34,15 +39,7 @@ export async function readDefaultBranch(github: Reads, repository: RepositoryRef
   if (now.archived) return 'the repository is archived';
   const head = await github.readBranch(now.repository, now.defaultBranch);
   if (head === null) return 'the repository is empty';
-  const branch = now.defaultBranch;
-  return {
-    repository: now.repository,
-    headSha: head,
-    baseSha: head,
-    baseRef: branch,
-    targetRef: branch,
-    fork: false,
-  };
+  return onBranch(now.repository, now.defaultBranch, head);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { jsonObject } from '../domain/json-object.ts';
 import type { Queue } from '../scheduling/port.ts';
 import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -35,7 +36,7 @@ export function createReceiver(ports: ReceiverPorts): (request: WebhookRequest) 
     if (!/^[\w-]{1,100}$/.test(id) || !/^[a-z0-9_]{1,100}$/.test(event)) {
       return { status: 400, message: 'X-GitHub-Delivery or X-GitHub-Event is missing or malformed' };
     }
-    const payload = parseObject(text);
+    const payload = jsonObject(text);
     if (payload === null) {
       return {
         status: 400,
@@ -70,17 +71,6 @@ function priorityOf(event: string): number {
 
 function one(value: string | string[] | undefined): string {
   return typeof value === 'string' ? value : '';
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 function actionOf(payload: Record<string, unknown>): string | null {

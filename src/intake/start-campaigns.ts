@@ -1,6 +1,6 @@
 import { type Admitting, admitted, ignoredFor, type Settlement } from './admission-ports.ts';
 import { readRepositoryFile } from './read-repository-file.ts';
-import { columnsOf } from './read-subject.ts';
+import { columnsOf, onBranch } from './read-subject.ts';
 import { fixIsOff } from './request-fix.ts';
 import { priorities, startTask } from './start-task.ts';
 import type { TriggerOf } from './trigger-decision.ts';
@@ -38,14 +38,7 @@ export async function startCampaigns(at: Admitting, trigger: TriggerOf<'push'>):
     await startTask(at, {
       kind: 'campaign',
       key,
-      ...columnsOf({
-        repository: now.repository,
-        headSha: head,
-        baseSha: head,
-        baseRef: branch,
-        targetRef: branch,
-        fork: false,
-      }),
+      ...columnsOf(onBranch(now.repository, branch, head)),
       subject: 'branch',
       number: 0,
       title: `Campaign ${name}`,

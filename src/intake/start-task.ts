@@ -1,4 +1,5 @@
-import type { NewTask, Task } from '../store/port.ts';
+import type { NewTask } from '../store/port/tasks.ts';
+import type { Task } from '../store/port.ts';
 import type { AdmissionPorts } from './admission-ports.ts';
 
 /** Lower runs first: what people asked for by a command or label, what events ask for, what can wait. */

@@ -1,3 +1,4 @@
+import { packageJson } from '../domain/json-object.ts';
 import type { VerificationCommand } from '../domain/verification.ts';
 
 /** What a repository shows of how it is tested. */
@@ -49,13 +50,9 @@ function shown(argument: string): string {
 
 /** npm's placeholder is no test. */
 function hasTestScript(manifest: string | undefined): boolean {
-  if (manifest === undefined) return false;
-  try {
-    const script: unknown = (JSON.parse(manifest) as { scripts?: { test?: unknown } } | null)?.scripts?.test;
-    return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified');
-  } catch {
-    return false;
-  }
+  const scripts = packageJson(manifest ?? '')?.['scripts'];
+  const script: unknown = (scripts as { test?: unknown } | null | undefined)?.test;
+  return typeof script === 'string' && script.trim() !== '' && !script.includes('no test specified');
 }
 
 function python({ manifests }: TestSigns, paths: ReadonlySet<string>): string[][] {

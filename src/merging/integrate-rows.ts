@@ -1,7 +1,8 @@
 import { type Candidate, type LeftOut, reportCode } from '../domain/candidate.ts';
 import { protectionBy } from '../domain/protection.ts';
 import type { Mirror } from '../github/port.ts';
-import type { Subtask, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Subtask } from '../store/port.ts';
 import { ensurePatches } from './ensure-patches.ts';
 import { openGround } from './ground.ts';
 import type { Integrator } from './integrate.ts';

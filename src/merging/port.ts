@@ -4,7 +4,8 @@ import type { Patch, PatchEntry } from '../domain/patch.ts';
 import type { Verdict, VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { Mirror } from '../github/port.ts';
 import type { HarvestEntry, KindRequest } from '../sandbox/port.ts';
-import type { Subtask, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Subtask } from '../store/port.ts';
 
 /** What the rest of the product knows of verifying and merging. */
 

@@ -1,3 +1,4 @@
+import { packageJson } from '../domain/json-object.ts';
 import type { PatchEntry } from '../domain/patch.ts';
 import type { ProtectionOf } from '../domain/protected-paths.ts';
 import { changesScripts } from '../domain/protected-paths.ts';
@@ -67,8 +68,8 @@ async function restoreManifest(
   const old =
     before === null ? null : (await mirror.readBlob(before.blob, maxManifestBytes)).toString('utf8');
   if (!changesScripts(old, after)) return null;
-  const now = parseObject(after);
-  const was = old === null ? {} : parseObject(old);
+  const now = packageJson(after);
+  const was = old === null ? {} : packageJson(old);
   if (now === null || was === null) return { path, file: before };
   const single = (from: Record<string, unknown>, key: string) =>
     JSON.stringify(key in from ? { [key]: from[key] } : {});
@@ -81,16 +82,6 @@ async function restoreManifest(
   );
   const content = Buffer.from(`${JSON.stringify(merged, null, 2)}\n`);
   return { path, file: { mode: file.mode, content } };
-}
-
-function parseObject(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
-    const plain = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return plain ? (value as Record<string, unknown>) : null;
-  } catch {
-    return null;
-  }
 }
 
 /** Removals of what the patch put where a restored file, or a directory above it, has to stand. */

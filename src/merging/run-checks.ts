@@ -1,6 +1,7 @@
 import { countTests } from '../domain/count-tests.ts';
 import { failuresOf } from '../domain/failing-tests.ts';
 import { PatchfleetError } from '../domain/failure.ts';
+import { unattended } from '../domain/unattended.ts';
 import type { CommandReport, VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { RunResult, Sandbox, Sandboxes, SandboxKind } from '../sandbox/port.ts';
 
@@ -55,10 +56,8 @@ async function runCommand(
   signal: AbortSignal,
 ): Promise<{ readonly report: CommandReport } & Pick<RunResult, 'peakMemoryBytes'>> {
   const { argv, cwd, name } = command;
-  // Runners watch for changes or wait for keys where they do not know that nobody is there.
-  const env = { CI: 'true', NO_COLOR: '1' };
   // Whatever the patch brings runs beside the tool server and as its user: only the engine's word counts.
-  const result = await sandbox.runByEngine(argv, { cwd, env, wallMs, maxBuffer, signal });
+  const result = await sandbox.runByEngine(argv, { cwd, env: unattended, wallMs, maxBuffer, signal });
   signal.throwIfAborted();
   if (result.isCanceled) throw new PatchfleetError('sandbox_died', `${name} was stopped from outside`);
   const report = {

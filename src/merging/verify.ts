@@ -3,7 +3,7 @@ import { compareReports, conclude } from '../domain/compare-reports.ts';
 import { type FailureCode, PatchfleetError } from '../domain/failure.ts';
 import type { VerificationCommand, VerificationReport } from '../domain/verification.ts';
 import type { KindRequest, Sandboxes, SandboxKinds } from '../sandbox/port.ts';
-import type { Verifications } from '../store/port.ts';
+import type { Verifications } from '../store/port/verifications.ts';
 import type { VerificationContext, Verifier } from './port.ts';
 import { runChecks } from './run-checks.ts';
 

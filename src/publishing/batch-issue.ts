@@ -1,5 +1,5 @@
 import { isOpen } from '../domain/task.ts';
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import type { ChangeRow } from './change.ts';
 import { outcomeLine, type Published } from './render-change.ts';
 import { leftOutList, nothingList, spentLine } from './render-change-rows.ts';

@@ -1,5 +1,5 @@
 import type { InstallationClient, Mirror, Mirrors } from '../github/port.ts';
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import type { PublishingDeps } from './ask-github.ts';
 
 export interface ChangeDeps extends PublishingDeps {

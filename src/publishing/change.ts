@@ -1,7 +1,8 @@
 import type { Candidate } from '../domain/candidate.ts';
 import type { Failure } from '../domain/failure.ts';
 import { isOpen } from '../domain/task.ts';
-import type { PatchRow, Publication, Subtask, Task, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { PatchRow, Publication, Subtask, Task } from '../store/port.ts';
 import { standingRows } from './standing-rows.ts';
 
 /** What the rows say of a change: one integration per pull request, and what became of each row in it. Pure. */

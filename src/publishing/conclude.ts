@@ -1,7 +1,8 @@
 import type { RepositoryConfig } from '../config/repository-config.ts';
 import { mergeFindings, type Severity, severities } from '../domain/finding.ts';
 import { isOpen } from '../domain/task.ts';
-import type { FindingRow, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { FindingRow } from '../store/port.ts';
 import { standingRows } from './standing-rows.ts';
 
 export type Conclusion = 'success' | 'failure' | 'action_required' | 'cancelled';

@@ -1,6 +1,7 @@
 import type { FileChange } from '../domain/change.ts';
 import { type Finding, fingerprint, mergeFindings } from '../domain/finding.ts';
-import type { FindingRow, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { FindingRow } from '../store/port.ts';
 import { countBySeverity, mergedFindings, plural } from './conclude.ts';
 import { fitItems, maxBody } from './fit-markdown.ts';
 import { bodyFinding, type InlineComment, inlineComment } from './render-findings.ts';

@@ -1,4 +1,4 @@
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import { type IssueState, issueState, renderIssueReply } from './batch-issue.ts';
 import { readIntegrations } from './change.ts';
 import type { ChangeDeps } from './change-context.ts';

@@ -1,5 +1,5 @@
 import { PatchfleetError } from '../domain/failure.ts';
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import type { Answer, PublishingDeps } from './ask-github.ts';
 import {
   type ChangeKeys,

@@ -1,4 +1,5 @@
-import type { Store, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Store } from '../store/port.ts';
 import { finishTask } from './finish-task.ts';
 import { type HomeDeps, publishHome } from './home-comment.ts';
 import type { PlanBounds } from './plan-bounds.ts';

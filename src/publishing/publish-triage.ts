@@ -1,6 +1,7 @@
 import type { Triage } from '../domain/triage.ts';
 import { labelsByRules, triageByRules } from '../domain/triage-rules.ts';
-import type { Task, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Task } from '../store/port.ts';
 import { ask } from './ask-github.ts';
 import { finishTask } from './finish-task.ts';
 import { type HomeDeps, publishHome, repositoryOf } from './home-comment.ts';

@@ -1,7 +1,8 @@
 import type { Timing } from '../config/operator-config.ts';
 import type { GitHub, Mirrors } from '../github/port.ts';
 import type { Queue } from '../scheduling/port.ts';
-import type { Store, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Store } from '../store/port.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { PublishingDeps } from './ask-github.ts';
 import { type CheckRunDeps, checkRunKey, syncCheckRun } from './check-run.ts';

@@ -1,4 +1,5 @@
-import type { Store, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Store } from '../store/port.ts';
 import { readReviewRecord, type Section } from './section.ts';
 
 export function reviewKey(taskId: string): string {

@@ -1,6 +1,6 @@
 import { codeOfReport, reportCode } from '../domain/candidate.ts';
 import { failureKinds } from '../domain/failure.ts';
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import type { ChangeRow, RowState } from './change.ts';
 import { plural } from './conclude.ts';
 import { codeSpan, defuseMarkdown, plainLine } from './defuse.ts';

@@ -1,5 +1,5 @@
 import type { Failure } from '../domain/failure.ts';
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import {
   type ChangeOutcome,
   type ChangeRow,

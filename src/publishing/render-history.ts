@@ -1,5 +1,6 @@
 import { failureKinds } from '../domain/failure.ts';
-import type { Attempt, Subtask, Task, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Attempt, Subtask, Task } from '../store/port.ts';
 import { plural } from './conclude.ts';
 import { plainLine } from './defuse.ts';
 import { defuseClosing } from './defuse-closing.ts';

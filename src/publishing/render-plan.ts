@@ -1,6 +1,7 @@
 import { type Estimate, estimateUse, type RowUse, type TokenPrice } from '../domain/estimate.ts';
 import { longestChain, widest } from '../domain/parallelism.ts';
-import type { Subtask, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Subtask } from '../store/port.ts';
 import { plural } from './conclude.ts';
 import { fitItems } from './fit-markdown.ts';
 import { safeLine, spentLine } from './render-change-rows.ts';

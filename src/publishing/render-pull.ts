@@ -1,5 +1,6 @@
 import type { Verdict } from '../domain/verification.ts';
-import type { Task, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Task } from '../store/port.ts';
 import { type ChangeRow, fixedIssues, type Integration } from './change.ts';
 import { plural } from './conclude.ts';
 import { codeSpan, cut, plainText } from './defuse.ts';

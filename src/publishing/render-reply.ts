@@ -1,4 +1,4 @@
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import { countBySeverity, mergedFindings, plural } from './conclude.ts';
 import { plainLine } from './defuse.ts';
 import { capMarkdown, maxBody } from './fit-markdown.ts';

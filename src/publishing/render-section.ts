@@ -1,5 +1,6 @@
 import { type Failure, failureKinds } from '../domain/failure.ts';
-import type { Subtask, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Subtask } from '../store/port.ts';
 import { mergedFindings, plural } from './conclude.ts';
 import { codeSpan, plainLine } from './defuse.ts';
 import { fitItems } from './fit-markdown.ts';

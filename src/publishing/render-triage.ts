@@ -1,5 +1,5 @@
 import type { Triage } from '../domain/triage.ts';
-import type { TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
 import { readRows } from './change.ts';
 import { codeSpan, defuseMarkdown } from './defuse.ts';
 import { defuseClosing } from './defuse-closing.ts';

@@ -1,5 +1,6 @@
 import type { InstallationClient, Mirrors } from '../github/port.ts';
-import type { Task, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Task } from '../store/port.ts';
 import { type Answer, ask, askAll, type PublishingDeps, type Refusal } from './ask-github.ts';
 import { knownCount, planReview, type ReviewDraft, reviewMarker } from './plan-review.ts';
 import { readChanges } from './read-changes.ts';

@@ -1,4 +1,5 @@
-import type { Publication, TaskView } from '../store/port.ts';
+import type { TaskView } from '../store/port/views.ts';
+import type { Publication } from '../store/port.ts';
 import { type Conclusion, conclude, worst } from './conclude.ts';
 
 /** The part of one pull request in the check run of a head: its newest task, and what became of its review. */

@@ -15,6 +15,7 @@ import type { Sandboxes, SandboxRequest } from './port.ts';
 import { reap } from './reap.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxUser } from './sandbox-user.ts';
+import { visitorsName } from './visitor.ts';
 import { createWorkspaces } from './workspaces/create-workspaces.ts';
 
 export interface SandboxesOptions {
@@ -48,12 +49,11 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const log = options.log ?? { warn: () => {} };
   const root = options.workspacesDir;
   const workspaces = holdingBases(createWorkspaces({ config, engine, instance, worker, user, root, log }));
-  const beside = dirname(resolve(root));
-  const egressDir = join(beside, 'egress');
-  const egress = createEgress({ root: egressDir, worker, user, log, options: options.egress });
-  const hosts = join(beside, 'hosts');
+  const beside = (name: string) => join(dirname(resolve(root)), name);
+  const egress = createEgress({ root: beside('egress'), worker, user, log, options: options.egress });
+  const hosts = beside('hosts');
   const opener = { engine, config, instance, worker, user, workspaces, hosts, egress, log };
-  const { open, isMine } = createSandboxOpener(opener);
+  const { open, inUse } = createSandboxOpener(opener);
   const slots = createSlots(config.concurrent_starts ?? availableParallelism());
   const pool = createPool({ open, slots, config, log });
 
@@ -77,7 +77,11 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
       }
     },
     prewarm: pool.prewarm,
-    reap: (isAlive) => reap({ docker, instance, worker, isMine, workspaces, egress, log }, isAlive),
+    reap: (isAlive) =>
+      reap(
+        { docker, instance, worker, inUse, workspaces, egress, visitorsDir: beside(visitorsName), log },
+        isAlive,
+      ),
     async imageId(signal, image = config.image) {
       try {
         return (await docker.getImage(image).inspect()).Id;

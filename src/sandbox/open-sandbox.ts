@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { stat } from 'node:fs/promises';
 import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { containerSpec, type SandboxUser } from './container/container-spec.ts';
-import { cpuTime } from './container/cpu-time.ts';
+import { cpuTime } from './container/container-use.ts';
 import { type Engine, engineProblem } from './container/docker-host.ts';
 import { ensureLoopbackNames } from './container/loopback-names.ts';
 import { removeContainer } from './container/remove-container.ts';
@@ -15,7 +16,7 @@ import { sandboxCalls } from './sandbox-calls.ts';
 import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxProblem } from './sandbox-problem.ts';
 import { createDiskWatch, diskLimits } from './workspaces/disk-watch.ts';
-import type { Workspace, Workspaces } from './workspaces/workspaces.ts';
+import { newWorkspaceId, type Workspace, type Workspaces } from './workspaces/workspaces.ts';
 
 /** How long the engine is asked to end a container that wrote too much, ms. */
 const stopLimitMs = 30_000;
@@ -26,8 +27,8 @@ export interface OpenSandbox {
   /** Resolves with the reason once nothing can be asked of it any more. */
   readonly over: Promise<Error>;
   /**
-   * What keeps it from being handed over; null: it answers, and is of the image that the image's name means now.
-   * Never rejects, and does not take long.
+   * What keeps it from being handed over; null: it answers, is of the image that the image's name means now, and stands
+   * on the directories that are in place now. Never rejects, and does not take long.
    */
   problem(): Promise<string | null>;
   /** Hands it over, once: it is over after `wallMs`. `who` is told to the record of what it reaches. */
@@ -50,18 +51,20 @@ export interface OpenSandboxDependencies {
   readonly log: SandboxLog;
 }
 
-/** Opens sandboxes, and knows which containers (by name) and workspaces (by id) are in use by this process. */
+/** Opens sandboxes, and knows which containers and workspaces are in use by this process. */
 export function createSandboxOpener(deps: OpenSandboxDependencies): {
   readonly open: (kind: SandboxKind, signal: AbortSignal) => Promise<OpenSandbox>;
-  readonly isMine: (nameOrId: string) => boolean;
+  /** Names of containers and ids of workspaces, of those about to be made as well. Null: nobody can tell now. */
+  readonly inUse: () => ReadonlySet<string> | null;
 } {
   const { engine, config, instance, worker, user, workspaces, egress, log } = deps;
   const docker = engine.requests;
   const diskWatch = createDiskWatch(workspaces.room, diskLimits(config), log);
   const requireRuntime = createRuntimeCheck(docker, config);
   const mine = new Set<string>();
-  /** Workspaces under construction have no id yet: while there are any, all of ours count as in use. */
-  let making = 0;
+  /** Before the first workspace is made, ways to make them are tried: what that takes has no name that is known here. */
+  let trying = 0;
+  let tried = false;
 
   /** Container first: a workspace is never taken from under a running agent. Never rejects. */
   async function discard(name: string, workspace: Workspace, wayOut: OpenEgress | null): Promise<void> {
@@ -81,19 +84,25 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
   }
 
   async function makeWorkspace(kind: SandboxKind, signal: AbortSignal): Promise<Workspace> {
-    making += 1;
+    const id = newWorkspaceId(worker);
+    mine.add(id);
+    trying += 1;
     try {
-      const workspace = await workspaces.create(kind, signal);
-      mine.add(workspace.id);
+      const workspace = await workspaces.create(kind, signal, id);
+      tried = true;
       return workspace;
+    } catch (thrown) {
+      mine.delete(id);
+      throw thrown;
     } finally {
-      making -= 1;
+      trying -= 1;
     }
   }
 
   async function open(kind: SandboxKind, signal: AbortSignal): Promise<OpenSandbox> {
     const name = `patchfleet-${randomBytes(8).toString('hex')}`;
     await requireRuntime();
+    const standsOn = await directoriesOf(kind);
     const workspace = await makeWorkspace(kind, signal);
     mine.add(name);
     let container: StartedContainer;
@@ -116,7 +125,10 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     return {
       container,
       over: container.client.over,
-      problem: () => sandboxProblem(docker, container, kind.image ?? config.image),
+      async problem() {
+        if ((await directoriesOf(kind)) !== standsOn) return 'what it stands on was made anew';
+        return await sandboxProblem(docker, container, kind.image ?? config.image);
+      },
       handOver(wallMs, who) {
         if (who !== undefined) wayOut?.handOver(who);
         const online = (kind.network ?? []).length > 0;
@@ -130,7 +142,7 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
             await workspace.keep(dir);
           },
           byEngine: (run) => runByEngine(engine, container.id, run),
-          cpuMs: () => cpuTime(docker, container.id),
+          cpuMs: () => cpuTime(docker.getContainer(container.id)),
           watchDisk: (onReached) =>
             diskWatch.start(workspace, (error) => {
               onReached(error);
@@ -147,5 +159,12 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     };
   }
 
-  return { open, isMine: (nameOrId) => making > 0 || mine.has(nameOrId) };
+  return { open, inUse: () => (tried || trying === 0 ? new Set(mine) : null) };
+}
+
+/** Which directories are now where snapshot and prepared layer are to be: one that was made anew is another. Never rejects. */
+async function directoriesOf({ snapshot, prepared }: SandboxKind): Promise<string> {
+  const places = prepared ? [snapshot, prepared] : [snapshot];
+  const found = await Promise.all(places.map((place) => stat(place, { bigint: true }).catch(() => null)));
+  return found.map((one) => (one === null ? 'none' : `${one.dev}:${one.ino}`)).join(' ');
 }

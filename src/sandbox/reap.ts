@@ -5,7 +5,7 @@ import { engineProblem } from './container/docker-host.ts';
 import { removeContainer } from './container/remove-container.ts';
 import type { Egress } from './egress/open-egress.ts';
 import type { SandboxLog } from './sandbox-log.ts';
-import { isVisiting } from './visitor.ts';
+import { visitors } from './visitor.ts';
 import type { Workspaces } from './workspaces/workspaces.ts';
 
 /**
@@ -18,29 +18,36 @@ export async function reap(
     readonly docker: Docker;
     readonly instance: string;
     readonly worker: string;
-    /** Whether this worker has that container (by name) or workspace (by id) in use or is about to. */
-    readonly isMine: (nameOrId: string) => boolean;
+    /** What of this worker's, by name or id, it has in use or is about to make. Null: it cannot tell now. */
+    readonly inUse: () => ReadonlySet<string> | null;
     readonly workspaces: Workspaces;
+    readonly visitorsDir: string;
     readonly egress: Egress;
     readonly log: SandboxLog;
   },
   isAlive: (worker: string) => Promise<boolean>,
 ): Promise<{ containers: number; workspaces: number }> {
   const { docker, instance, workspaces, egress, log } = from;
+  const usedBefore = from.inUse();
   // Listed before the containers: one that is made meanwhile is not in the list.
   const found = await ask(workspaces.all());
   const sockets = await egress.all();
   const filters = { label: [`${labels.instance}=${instance}`] };
   const containers = await ask(docker.listContainers({ all: true, filters }));
+  // After the lists: whose is in them had come by then.
+  const about = await visitors(from.visitorsDir);
   const answers = new Map<string, Promise<boolean>>();
   const alive = (worker: string) => {
-    const answer =
-      answers.get(worker) ?? (isVisiting(worker, Date.now()) ? Promise.resolve(true) : isAlive(worker));
+    const answer = answers.get(worker) ?? (about.has(worker) ? Promise.resolve(true) : isAlive(worker));
     answers.set(worker, answer);
     return answer;
   };
-  const isLeft = async (worker: string, nameOrId: string) =>
-    worker === from.worker ? !from.isMine(nameOrId) : !(await alive(worker));
+  const isLeft = async (worker: string, nameOrId: string) => {
+    if (worker !== from.worker) return !(await alive(worker));
+    const used = from.inUse();
+    // What was in use when the lists were made may be going by itself.
+    return used !== null && usedBefore !== null && !used.has(nameOrId) && !usedBefore.has(nameOrId);
+  };
 
   const removed = { containers: 0, workspaces: 0 };
   const kept = new Set<string>();

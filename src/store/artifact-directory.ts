@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { ArtifactStore } from './port.ts';
+import type { ArtifactStore } from './port/artifacts.ts';
 
 /** Artifacts in a directory, each under the SHA-256 of its content: writing the same twice costs nothing. */
 export function createArtifactDirectory(dir: string): ArtifactStore {

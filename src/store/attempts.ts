@@ -5,7 +5,9 @@ import { dropCheckpoints } from './checkpoints.ts';
 import { type ClaimLimits, claimNext, defaultClaimLimits } from './claim-next.ts';
 import { comingUp } from './coming-up.ts';
 import type { Database, Executor } from './database.ts';
-import type { Attempt, Attempts, Claim, NewArtifact } from './port.ts';
+import type { NewArtifact } from './port/artifacts.ts';
+import type { Attempts, Claim } from './port/attempts.ts';
+import type { Attempt } from './port.ts';
 import { artifacts, attempts, subtasks, tasks } from './schema.ts';
 import { storeResult } from './store-result.ts';
 

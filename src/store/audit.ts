@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from './database.ts';
-import type { Audit } from './port.ts';
+import type { Audit } from './port/audit.ts';
 import { audit } from './schema.ts';
 
 /** Appends to the record of who asked for what and what was decided. Rows are never changed. */

@@ -1,7 +1,8 @@
 import { and, asc, desc, eq, inArray, sql } from 'drizzle-orm';
 import type { ModelMessage } from '../inference/port.ts';
 import type { Database, Executor } from './database.ts';
-import type { Checkpoint, Checkpoints, Claim } from './port.ts';
+import type { Claim } from './port/attempts.ts';
+import type { Checkpoint, Checkpoints } from './port/checkpoints.ts';
 import { attempts, checkpoints } from './schema.ts';
 
 /** What a row's text holds. */

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
-import type { DeadLetter, DeadLetters, LetterAttempt } from './port.ts';
+import type { DeadLetters, LetterAttempt } from './port/dead-letters.ts';
+import type { DeadLetter } from './port.ts';
 import { revive } from './revive.ts';
 import { artifacts, attempts, deadLetters, tasks } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import { bury } from './dead-letters.ts';
-import type { Deliveries } from './port.ts';
+import type { Deliveries } from './port/deliveries.ts';
 import { deliveries } from './schema.ts';
 
 /** The inbox of webhooks. A `received` row is what admission still owes; see `store/due.ts`. */

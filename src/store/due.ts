@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import type { DueWork } from './port.ts';
+import type { DueWork } from './port/due.ts';
 import { attempts, deliveries, publications, subtasks, tasks, usage } from './schema.ts';
 import { endOverdueTasks } from './task-limit.ts';
 

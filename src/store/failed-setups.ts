@@ -1,6 +1,6 @@
 import { and, eq, gt, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import type { SetupFailures } from './port.ts';
+import type { SetupFailures } from './port/failed-setups.ts';
 import { failedSetups } from './schema.ts';
 
 /** How long the same setup is not tried again: long enough for all attempts of a task to get the same answer. */

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import type { Figures } from './port.ts';
+import type { Figures } from './port/figures.ts';
 import { subtasks, tasks, usage } from './schema.ts';
 
 /** Tasks of a repository, and attempts of a channel, that count as lately. */

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { and, desc, eq, ne, sql } from 'drizzle-orm';
 import type { SubjectIssue } from '../domain/task.ts';
 import type { Database, Executor } from './database.ts';
-import type { NewTask, Task } from './port.ts';
+import type { NewTask } from './port/tasks.ts';
+import type { Task } from './port.ts';
 import { tasks } from './schema.ts';
 
 /** Gathers issues into a batch; see `Tasks.gather`. One repository's issues follow one another. */

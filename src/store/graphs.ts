@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm';
 import { applyActions } from './apply-actions.ts';
 import type { Database } from './database.ts';
-import type { Graphs } from './port.ts';
+import type { Graphs } from './port/graphs.ts';
 import { readEnded, readReady } from './read-graph.ts';
 import { dependencies } from './schema.ts';
 import { lockRunning, settle } from './settle.ts';

@@ -1,7 +1,7 @@
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
 import { bury, settleLetter } from './dead-letters.ts';
-import type { Publications } from './port.ts';
+import type { Publications } from './port/publications.ts';
 import { publications } from './schema.ts';
 
 /**

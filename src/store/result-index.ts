@@ -1,6 +1,6 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import type { ResultIndex } from './port.ts';
+import type { ResultIndex } from './port/result-index.ts';
 import { resultIndex } from './schema.ts';
 
 /** Members of a family that are looked at, newest first. */

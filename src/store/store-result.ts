@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { fingerprint } from '../domain/finding.ts';
 import type { Executor } from './database.ts';
-import type { AttemptResult } from './port.ts';
+import type { AttemptResult } from './port/attempts.ts';
 import { candidates, findings, patches, triages } from './schema.ts';
 
 /** A statement takes 65,535 parameters, a finding some 17 of them; a linter may have thousands. */

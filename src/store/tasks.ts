@@ -4,7 +4,7 @@ import { remainingPaths } from '../domain/remaining-path.ts';
 import type { Database, Executor } from './database.ts';
 import { bury } from './dead-letters.ts';
 import { gatherIssue } from './gather-issue.ts';
-import type { Tasks } from './port.ts';
+import type { Tasks } from './port/tasks.ts';
 import { candidates, dependencies, subtasks, tasks } from './schema.ts';
 import { publishAtOnce, settle } from './settle.ts';
 

@@ -1,6 +1,6 @@
 import { and, desc, eq, isNotNull } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import type { Verifications } from './port.ts';
+import type { Verifications } from './port/verifications.ts';
 import { verifications } from './schema.ts';
 
 /** Verifications that the memory of the next one is taken from: the newest. */

@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, getTableColumns, inArray, ne, sql } from 'drizzle-orm';
 import type { Database, Executor } from './database.ts';
-import type { Task, TaskView, Views } from './port.ts';
+import type { TaskView, Views } from './port/views.ts';
+import type { Task } from './port.ts';
 import {
   attempts,
   candidates,

@@ -1,6 +1,6 @@
 import { and, eq, gt, lt, sql } from 'drizzle-orm';
 import type { Database } from './database.ts';
-import type { Workers } from './port.ts';
+import type { Workers } from './port/workers.ts';
 import { attempts, workers } from './schema.ts';
 
 /** The processes that run attempts, and what they ask at every look around. */

@@ -1,11 +1,15 @@
 import { PatchfleetError } from '../../src/domain/failure.ts';
 import type { RunResult, Sandbox } from '../../src/sandbox/port.ts';
 import { never } from '../integration/patches/patch-setting.ts';
+import { until } from '../support/app/until.ts';
 import { type Attack, contained, escaped, type Finding, inconclusive } from './attack.ts';
 import { pythonPrelude } from './python-prelude.ts';
 import type { Stage } from './stage.ts';
 
 /** How an attack is told to a program in a sandbox, and what it says of itself. */
+
+/** `died`: the sandbox was gone before it ended, with the code that says so. */
+type Ran = { readonly ran: RunResult } | { readonly died: string };
 
 export type Script = { readonly sh: string } | { readonly python: string } | { readonly node: string };
 
@@ -14,12 +18,12 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs a script; `died`: the sandbox was gone before it ended, with the code that says so. */
+/** Runs a script. */
 export async function runScript(
   sandbox: Sandbox,
   script: Script,
   { wallMs = 15_000, env = {} }: RunOptions = {},
-): Promise<{ ran: RunResult } | { died: string }> {
+): Promise<Ran> {
   const options = { signal: never, wallMs, env, maxBuffer: 64 * 1024 };
   try {
     const ran =
@@ -35,16 +39,51 @@ export async function runScript(
   }
 }
 
-/** The last line of its output in which a script says what came of it. */
+/** How long something is held at most, ms. */
+const holdMs = 60_000;
+
+/**
+ * Runs a script in Python that calls `hold()` when it has what it is for, and meanwhile does something else. The sandbox
+ * may end before: then nothing is held any more, and it is done all the same.
+ */
+export async function whileItHolds<T>(
+  holder: {
+    readonly sandbox: Sandbox;
+    readonly script: string;
+    readonly env: Readonly<Record<string, string>>;
+  },
+  use: () => Promise<T>,
+): Promise<{ held: Ran; used: T }> {
+  const { sandbox, script, env } = holder;
+  const signal = AbortSignal.timeout(holdMs);
+  let over = false;
+  const running = runScript(sandbox, { python: script }, { env, wallMs: holdMs }).finally(() => {
+    over = true;
+  });
+  running.catch(() => {});
+  const holds = () =>
+    sandbox.read('holding', { signal }).then(
+      () => true,
+      () => over,
+    );
+  await until('something is held', holds, { limitMs: holdMs, everyMs: 20 });
+  const used = await use();
+  if (!over) await sandbox.write('enough', '', { signal }).catch(() => {});
+  const held = await running;
+  for (const name of ['holding', 'enough']) await sandbox.remove(name, { signal }).catch(() => {});
+  return { held, used };
+}
+
+/** What a script says came of it: one thing that got through is an escape, whatever was stopped beside it. */
 export function verdictOf({ stdout, stderr, exitCode, signal }: RunResult): Finding {
   const lines = [...stdout.matchAll(/^(contained|escaped|untried): (.*)$/gm)];
-  const last = lines.at(-1);
-  if (last === undefined) {
-    const end = signal ?? `exit code ${exitCode}`;
-    return inconclusive(`it ended (${end}) without a word: ${`${stdout}\n${stderr}`.trim().slice(-300)}`);
-  }
-  const [, word, how = ''] = last;
-  return word === 'untried' ? inconclusive(how) : word === 'contained' ? contained(how) : escaped(how);
+  const said = (word: string) => lines.findLast((line) => line[1] === word)?.[2];
+  const [got, untried, stopped] = [said('escaped'), said('untried'), said('contained')];
+  if (got !== undefined) return escaped(got);
+  if (untried !== undefined) return inconclusive(untried);
+  if (stopped !== undefined) return contained(stopped);
+  const end = signal ?? `exit code ${exitCode}`;
+  return inconclusive(`it ended (${end}) without a word: ${`${stdout}\n${stderr}`.trim().slice(-300)}`);
 }
 
 /**

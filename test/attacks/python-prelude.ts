@@ -8,7 +8,7 @@ numbers = {
     'perf_event_open': (298, 241), 'userfaultfd': (323, 282), 'kexec_load': (246, 104), 'init_module': (175, 105),
     'finit_module': (313, 273), 'io_uring_setup': (425, 425), 'open_tree': (428, 428), 'fsopen': (430, 430),
     'clone3': (435, 435), 'clone': (56, 220), 'quotactl': (179, 60), 'mount_setattr': (442, 442),
-    'memfd_create': (319, 279), 'pidfd_open': (434, 434), 'pidfd_getfd': (438, 438), 'settimeofday': (164, 170),
+    'memfd_create': (319, 279), 'settimeofday': (164, 170), 'ioprio_set': (251, 30),
 }
 
 def call(name, *args):
@@ -32,11 +32,21 @@ def kernel_gave(what):
     if own_kernel: say('contained', 'in the kernel of gVisor alone: ' + str(what))
     else: say('escaped', what)
 
+# How a right is denied. Any other error is one of the attack itself: it got to where it was looked at.
+denials = ('EPERM', 'EACCES', 'ENOSYS', 'EROFS', 'ENODEV')
+
+def all_refused(results):
+    """Says contained if each of these was denied, by its error ('': it worked)."""
+    through = [str(k) + (': ' + v if v else '') for k, v in results.items() if v not in denials]
+    if not results: say('untried', 'there was nothing to try it on')
+    elif through: kernel_gave('was let through: ' + ', '.join(through))
+    else: say('contained', ', '.join(sorted({v for v in results.values()})) + ' for each of %d' % len(results))
+
 def refused(name, *args):
     """Says contained if the call fails for want of a right, escaped if it works."""
     result, error = call(name, *args)
     if result != -1: kernel_gave(name + ' was let through')
-    elif error in ('EPERM', 'EACCES', 'ENOSYS', 'EROFS', 'ENODEV'): say('contained', name + ': ' + error)
+    elif error in denials: say('contained', name + ': ' + error)
     else: kernel_gave(name + ' was let through to fail otherwise: ' + error)
     return result
 
@@ -49,8 +59,14 @@ def unreadable(*paths, flags=os.O_RDONLY):
     """Says contained if none of them can be opened."""
     got = {p: opens(p, flags) for p in paths}
     open_ones = [p for p, e in got.items() if e == '']
-    if open_ones: say('escaped', 'can open ' + ', '.join(open_ones))
+    if not own_kernel and all(e == 'ENOENT' for e in got.values()): say('untried', 'there is no such file')
+    elif open_ones: say('escaped', 'can open ' + ', '.join(open_ones))
     else: say('contained', ', '.join(p + ': ' + e for p, e in got.items()))
+
+def hold():
+    """Tells the outside that it has what it wants to hold, and holds it until it is told that that is enough."""
+    open('/workspace/holding', 'w').close()
+    while not os.path.exists('/workspace/enough'): time.sleep(0.02)
 
 def tool_server():
     """Its process id."""

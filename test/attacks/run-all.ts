@@ -23,13 +23,25 @@ export interface Told {
   readonly how: string;
 }
 
-/** Every attack, one after the other, each family on a stage of its own. */
+/** Which attacks: of a family, and of those names; null: of all, and all. */
+export interface Asked {
+  readonly family: string | null;
+  readonly names: readonly string[] | null;
+}
+
+const askedFor = ({ family, names }: Asked): Family[] =>
+  families
+    .filter(({ name }) => family === null || name === family)
+    .map((one) => ({ ...one, attacks: one.attacks.filter(({ name }) => names?.includes(name) ?? true) }))
+    .filter(({ attacks }) => attacks.length > 0);
+
+/** Every attack that is asked for, one after the other, each family on a stage of its own. */
 export async function runAll(
   options: StageOptions,
-  { only, signal, tell }: { only: string | null; signal: AbortSignal; tell: (done: Case) => void },
+  { asked, signal, tell }: { asked: Asked; signal: AbortSignal; tell: (done: Case) => void },
 ): Promise<Case[]> {
   const cases: Case[] = [];
-  for (const family of families.filter(({ name }) => only === null || name === only)) {
+  for (const family of askedFor(asked)) {
     signal.throwIfAborted();
     const stage = await openStage(options);
     try {
@@ -49,9 +61,8 @@ export async function runAll(
 }
 
 /** All cases of a runtime that cannot be had here. */
-export function notTried(runtime: string, only: string | null, why: string): Case[] {
-  const asked = families.filter(({ name }) => only === null || name === only);
-  return asked.flatMap((family) =>
+export function notTried(runtime: string, asked: Asked, why: string): Case[] {
+  return askedFor(asked).flatMap((family) =>
     family.attacks.map((attack) =>
       describe(family, attack, runtime, { verdict: 'inconclusive', how: why }, 0),
     ),
@@ -79,7 +90,9 @@ export function figuresOf(cases: readonly Case[]): Figures {
 
 /** One line of the table. */
 export function line({ runtime, family, name, verdict, how, ms }: Case): string {
-  const shown = how.length > 110 ? `${how.slice(0, 109)}…` : how;
+  // What an attack says may hold what a terminal obeys.
+  const plain = how.replaceAll(/\p{Cc}/gu, ' ');
+  const shown = plain.length > 110 ? `${plain.slice(0, 109)}…` : plain;
   const columns = [verdict.padEnd(12), runtime.padEnd(5), family.padEnd(11), name.padEnd(34)];
   return `${columns.join(' ')} ${String(ms).padStart(6)} ms  ${shown}`;
 }

@@ -49,8 +49,10 @@ export interface Stage {
   fresh(wallMs?: number): Promise<Sandbox>;
   /** A sandbox that may reach what the rules name, by names and records of the attack's own; one for all of a stage. */
   withNetwork(rules: readonly NetworkRule[], world: World): Promise<Sandbox>;
-  /** Where the worker keeps the sockets of sandboxes that may reach something. */
-  readonly egressDir: string;
+  /** What tells another process of its engine and image. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Removes what another process made in that name, once it has ended. */
+  removeAll(instance: string, workspacesDir: string): Promise<void>;
   /** To be called, once, when the stage ends. */
   onEnd(tidy: () => void): void;
   /** What host, neighbour and canaries suffered so far; null: nothing. */
@@ -85,23 +87,27 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
 
   const [commit = ''] = setting.commits(baseFiles);
   const snapshot = await setting.snapshot(commit);
-  const { image = process.env['PATCHFLEET_TEST_IMAGE'] } = options;
+  const { image = process.env['PATCHFLEET_TEST_IMAGE'], dockerHost = process.env['DOCKER_HOST'] } = options;
   let world = nowhere;
-  const sandboxes = createSandboxes({
-    dockerHost: options.dockerHost ?? process.env['DOCKER_HOST'],
+  const common = {
+    dockerHost,
     config: sandboxConfigSchema.parse({
       ...limits,
       runtime: options.runtime ?? null,
       ...(image === undefined ? {} : { image }),
       pool: { max: 0 },
     }),
-    instance: `attacks-${randomBytes(6).toString('hex')}`,
     worker: 'attacked',
+  };
+  const egress: World = {
+    audit: (record) => world.audit(record),
+    resolve: (host, signal) => world.resolve(host, signal),
+  };
+  const sandboxes = createSandboxes({
+    ...common,
+    instance: `attacks-${randomBytes(6).toString('hex')}`,
     workspacesDir: join(setting.home, 'workspaces'),
-    egress: {
-      audit: (record) => world.audit(record),
-      resolve: (host, signal) => world.resolve(host, signal),
-    },
+    egress,
   });
 
   const opened: Sandbox[] = [];
@@ -154,7 +160,15 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
         return attacker;
       },
       fresh,
-      egressDir: join(setting.home, 'egress'),
+      environment: {
+        ...(dockerHost === undefined ? {} : { DOCKER_HOST: dockerHost }),
+        ...(image === undefined ? {} : { PATCHFLEET_TEST_IMAGE: image }),
+      },
+      async removeAll(other, workspacesDir) {
+        const reaper = createSandboxes({ ...common, instance: other, workspacesDir });
+        await reaper.reap(async () => false);
+        await reaper.close();
+      },
       async withNetwork(rules, given) {
         world = given;
         if (reaching !== null && (await isAlive(reaching))) return reaching;

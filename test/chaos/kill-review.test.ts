@@ -6,6 +6,7 @@ import { until } from '../support/app/until.ts';
 import { untilDone, untilIdle } from '../support/app/until-done.ts';
 import { startWorld, type World } from '../support/app/world.ts';
 import { readSample } from '../support/sample/sample.ts';
+import { createRandom } from './storm/random.ts';
 
 /**
  * The review of the demo, killed (SIGKILL of the whole process) at every write it makes to GitHub, after GitHub
@@ -14,6 +15,8 @@ import { readSample } from '../support/sample/sample.ts';
 
 const sample = readSample();
 const randomKills = 6;
+/** Of the moments of these kills, as parts of what a review takes. */
+const random = createRandom(7);
 let world: World;
 /** Writes and milliseconds of a review that nobody disturbs. */
 let undisturbed: { writes: number; ms: number };
@@ -48,8 +51,8 @@ async function restart(): Promise<void> {
 /** What GitHub shows of the pull request once all is over. */
 async function resultOf(pull: { number: number; headSha: string }) {
   const { github, repository } = world;
-  await untilDone(world, pull.headSha, { limitMs: 120_000 });
-  await untilIdle(world, { limitMs: 60_000 });
+  await untilDone(world, pull.headSha);
+  await untilIdle(world);
   const runs = (await github.checkRuns(repository)).filter((run) => run.headSha === pull.headSha);
   const reviews = await github.reviews(repository, pull.number);
   const annotations = runs[0]?.annotations ?? [];
@@ -100,7 +103,7 @@ describe('a review', () => {
         return 'drop';
       });
       const pull = await openPull();
-      const ended = untilDone(world, pull.headSha, { limitMs: 120_000 });
+      const ended = untilDone(world, pull.headSha);
       ended.catch(() => {}); // judged below, by the result
       await Promise.race([dead.promise, ended]);
       off();
@@ -114,20 +117,20 @@ describe('a review', () => {
     }
     console.info(`the process was killed at ${kills} writes, one after the other`);
     expect(kills).toBeGreaterThanOrEqual(4);
-  }, 900_000);
+  }, 1_800_000);
 
   it('is the same when the process is killed at random moments', async () => {
     for (let kill = 0; kill < randomKills; kill += 1) {
       const pull = await openPull();
       // The moment itself is what is random here: no condition is waited for.
-      const ms = Math.round(((kill + Math.random()) / randomKills) * undisturbed.ms);
+      const ms = Math.round(((kill + random.next()) / randomKills) * undisturbed.ms);
       await delay(ms);
       await world.apps.at(-1)?.kill();
       await restart();
       expect({ kill, ms, ...(await resultOf(pull)) }).toEqual({ kill, ms, ...whole });
       await noSandboxLeft();
     }
-  }, 900_000);
+  }, 1_800_000);
 
   it('leaves neither container nor refused request behind', async () => {
     await assertStrict(world);

@@ -47,7 +47,7 @@ it('losing all of Redis in mid-run, twice, and then the processes as well, loses
     'the fix is finished',
     async () =>
       (await queryRows(world.databaseDir, "select id from tasks where phase = 'finished'")).length === 1,
-    { limitMs: 120_000 },
+    { limitMs: 240_000 },
   );
   await untilIdle(world);
   const result = await readFix(world, fix);

@@ -49,7 +49,7 @@ export async function watch(
       return open.rows.length === 0;
     },
     {
-      limitMs: model === null ? 120_000 : 1_800_000,
+      limitMs: model === null ? 600_000 : 1_800_000,
       everyMs: 100,
       describe: () => describeWorld(world),
       signal,
@@ -66,22 +66,17 @@ export async function finishedTask(client: Client, kind: TaskKind): Promise<{ id
   return rows[0] ?? null;
 }
 
-/** The most sandboxes that worked at once. */
+/** The most sandboxes that worked at once: of the scripted model each from its first call to the end of its last. */
 export function mostSandboxes({ world, model }: Stage, attempts: readonly AttemptTimes[]): number {
-  // Only calls out of containers that the rows know too: the prompt alone could name anything.
-  const containers = new Set(attempts.map(({ containerId }) => containerId));
-  const calls = world.model
-    .journal()
-    .flatMap(({ startedAt, endedAt, sandbox }) =>
-      containers.has(sandbox) ? [{ from: startedAt, to: endedAt ?? Date.now(), owner: sandbox }] : [],
-    );
-  if (model === null) return mostAtOnce(calls);
-  // A real model keeps no journal for us: then the rows of the attempts have to do.
-  return mostAtOnce(
-    attempts.flatMap(({ agentStartedAt, finishedAt, containerId }) =>
-      agentStartedAt && finishedAt && containerId
-        ? [{ from: agentStartedAt.getTime(), to: finishedAt.getTime(), owner: containerId }]
-        : [],
-    ),
-  );
+  const intervals = attempts.flatMap(({ agentStartedAt, finishedAt, containerId: owner }) => {
+    if (agentStartedAt === null || finishedAt === null || owner === null) return [];
+    // A real model keeps no journal for us: then the rows of the attempts have to do.
+    if (model !== null) return [{ from: agentStartedAt.getTime(), to: finishedAt.getTime(), owner }];
+    const calls = world.model.journal().filter(({ sandbox }) => sandbox === owner);
+    const ends = calls.map(({ endedAt }) => endedAt ?? Date.now());
+    return calls.length === 0
+      ? []
+      : [{ from: Math.min(...calls.map(({ startedAt }) => startedAt)), to: Math.max(...ends), owner }];
+  });
+  return mostAtOnce(intervals);
 }

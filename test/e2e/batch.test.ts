@@ -58,7 +58,9 @@ describe('issues that get the label', () => {
     const { github } = world;
     const issues = await openIssues(combined);
     const sender = 'wilma';
-    for (const issue of issues) await github.addLabel(combined, issue, 'patchfleet:batch', { sender });
+    await Promise.all(
+      issues.map((issue) => github.addLabel(combined, issue, 'patchfleet:batch', { sender })),
+    );
     // Again, while the batch is gathered: it is the same one.
     await github.removeLabel(combined, issues[0], 'patchfleet:batch', { sender });
     await github.addLabel(combined, issues[0], 'patchfleet:batch', { sender });
@@ -90,8 +92,9 @@ describe('issues that get the label', () => {
   it('get a pull request each where the repository wants that', async () => {
     const { github } = world;
     const issues = await openIssues(perIssue);
-    for (const issue of issues)
-      await github.addLabel(perIssue, issue, 'patchfleet:batch', { sender: 'wilma' });
+    await Promise.all(
+      issues.map((issue) => github.addLabel(perIssue, issue, 'patchfleet:batch', { sender: 'wilma' })),
+    );
     await untilIdle(world);
     const [task] = await tasksOf(world, 'batch');
     const pulls = await ownPulls(world, perIssue);

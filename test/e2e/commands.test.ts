@@ -116,7 +116,7 @@ describe('commands in comments', () => {
     world.model.configure({ mode: 'hang' });
     world.model.clearJournal();
     const pull = await openPull();
-    await until('the model is asked', () => world.model.journal().length > 0);
+    await until('the model is asked', () => world.model.journal().some(({ mode }) => mode === 'hang'));
     const cancelled = await command(pull.number, 'wilma', '/patchfleet cancel');
     world.model.configure({});
     expect(cancelled.answers[0]).toContain(`Cancelled the review of \`${pull.headSha.slice(0, 12)}\``);

@@ -1,14 +1,9 @@
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { execa } from 'execa';
 import { expect, it } from 'vitest';
 import { assertStrict } from '../support/app/assert-strict.ts';
 import { faultyChange, smallRepository } from '../support/app/small-repository.ts';
 import { until } from '../support/app/until.ts';
 import { untilDone, untilIdle } from '../support/app/until-done.ts';
 import { startWorld } from '../support/app/world.ts';
-
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 
 it('a review that failed for good is tried again by an operator, and its check run concludes anew', async () => {
   await using world = await startWorld({
@@ -18,15 +13,8 @@ it('a review that failed for good is tried again by an operator, and its check r
   });
   const { github, repository } = world;
   const dead = async (...args: string[]) => {
-    const { stdout } = await execa(process.execPath, [main, 'dead', ...args], {
-      env: {
-        APP_ID: String(github.app.id),
-        PRIVATE_KEY: github.app.privateKey,
-        WEBHOOK_SECRET: github.app.webhookSecret,
-        PATCHFLEET_DATA: world.dataDir,
-        PATCHFLEET_CONFIG: join(world.dataDir, 'patchfleet.yml'),
-      },
-    });
+    const { exitCode, stdout, stderr } = await world.run('dead', ...args);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
     return stdout;
   };
   const { headSha, number } = await github.openPullRequest(repository, {
@@ -37,7 +25,7 @@ it('a review that failed for good is tried again by an operator, and its check r
   await untilIdle(world);
 
   const [, line = ''] = (await dead('list')).split('\n');
-  expect(line).toMatch(/ subtask +model_refused +\d+ s +review of tea\/shop#1$/);
+  expect(line).toMatch(/ subtask +model_refused +\d+ (?:s|min) +review of tea\/shop#1$/);
   const [id = ''] = line.split(' ');
   const shown = await dead('show', id);
   expect(shown).toMatch(/attempt 1: failed \(model_refused\), .*, worker \S+/);

@@ -30,7 +30,16 @@ describe('a fix', () => {
     const { github, repository, model } = world;
     model.configure({ plans: twoRows, fixes: [goodFixes.add, goodFixes.greet], runChecks: true });
     const issue = await openIssue();
-    const asked = await ask(world, issue.number, '/patchfleet fix use better words');
+    // The planner gets no answer before a sandbox is on its way.
+    const answer = model.hold(({ attempt }) => attempt === '');
+    const ahead = until(
+      'a sandbox is started ahead',
+      async () => (await sandboxesOf(world.dataDir)).length > 0,
+    );
+    const [asked] = await Promise.all([
+      ask(world, issue.number, '/patchfleet fix use better words'),
+      ahead.finally(answer),
+    ]);
     expect(asked.reactions).toEqual(['eyes']);
     expect(asked.answers).toHaveLength(1);
     expect(asked.answers[0]).toMatch(/^\*\*Draft pull request \[#2\].*: 2 of 2 subtasks merged\.\*\*/);
@@ -53,7 +62,7 @@ describe('a fix', () => {
     expect(commit).toMatchObject({ tree: candidate?.tree, parents: [candidate?.base] });
     // Our own draft is not reviewed.
     expect(await tasksOf(world, 'review')).toEqual([]);
-    // Started while it was planned.
+    // What was started while it was planned is what they got.
     const agents = await queryRows<{ container: string }>(
       world.databaseDir,
       `select a.container_id as container from attempts a join subtasks s on s.id = a.subtask_id
@@ -137,9 +146,7 @@ describe('a fix', () => {
     const pulls = await ownPulls(world);
     const issue = await openIssue();
     await github.comment(repository, issue.number, { author: 'wilma', body: '/patchfleet fix' });
-    await until('the agents work', () => model.journal().some(({ subtask }) => subtask !== ''), {
-      limitMs: 120_000,
-    });
+    await until('an agent works', () => model.journal().some(({ mode }) => mode === 'hang'));
     const asked = await ask(world, issue.number, '/patchfleet cancel');
     expect(asked.answers.join('\n')).toMatch(/Cancelled the fix of `wilma` on `[0-9a-f]{12}`/);
     expect((await ownComments(world, issue.number)).join('\n')).toContain('**The fix was cancelled.**');

@@ -21,7 +21,7 @@ beforeAll(async () => {
     operator: { timing: { heartbeat_ms: 300, lease_ms: 3000, reconcile_ms: 300 } },
   });
   for (const role of ['serve', 'work', 'work'] as const) await world.start(role, { dataDir: world.dataDir });
-}, 120_000);
+});
 afterAll(() => world.close());
 
 /** Reads, changes by tool and by program, checks, finishes: five turns, each with its own call of the model. */

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import Docker from 'dockerode';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { labels } from '../../src/sandbox/container/container-spec.ts';
+import { inherited } from '../support/app/start-app.ts';
 import { until } from '../support/app/until.ts';
 
 const main = fileURLToPath(new URL('../demo/main.ts', import.meta.url));
@@ -24,7 +25,8 @@ afterEach(() => rm(scratch, { recursive: true, force: true }));
 
 /** Starts the demo with a temporary directory of its own, by which everything that is its own is known. */
 function startDemo() {
-  const { OPENAI_BASE_URL: _url, OPENAI_API_KEY: _key, MODEL: _model, ...env } = process.env;
+  const names = [...inherited, 'PATCHFLEET_TEST_IMAGE'];
+  const env = Object.fromEntries(names.map((name) => [name, process.env[name]]));
   const child = spawn(process.execPath, [main, '--json'], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...env, TMPDIR: scratch, PATCHFLEET_SETUP_MS: '1234' },
@@ -119,11 +121,11 @@ describe('the demo', () => {
       expect(demo.output()).toMatch(new RegExp(`^ {1,2}${shard}  .+  done  `, 'm'));
     expect(demo.output()).not.toContain('\u001B');
     expect(await leftBehind()).toEqual(nothing);
-  }, 300_000);
+  }, 900_000);
 
   it.each(['SIGINT', 'SIGTERM'] as const)('leaves nothing when %s stops it half-way', async (signal) => {
     const demo = startDemo();
-    await until('an agent reviews', () => demo.output().includes('  reviewing  '), { limitMs: 90_000 });
+    await until('an agent reviews', () => demo.output().includes('  reviewing  '));
     demo.child.kill(signal);
     expect(await demo.closed).toBe(signal === 'SIGINT' ? 130 : 143);
     expect(JSON.parse(demo.output().trimEnd().split('\n').at(-1) ?? '')).toMatchObject({ ok: false });

@@ -5,6 +5,7 @@ import { faultyChange, smallRepository } from '../support/app/small-repository.t
 import { until } from '../support/app/until.ts';
 import { describeWorld, untilDone, untilIdle } from '../support/app/until-done.ts';
 import { startWorld, type World } from '../support/app/world.ts';
+import { waitingCalls } from '../support/model/create-model-double.ts';
 
 /** What must appear nowhere: the exact values we know, and the shapes of those we do not. */
 function canaries({ github, modelKey }: World): RegExp[] {
@@ -17,6 +18,19 @@ function canaries({ github, modelKey }: World): RegExp[] {
       (secret) => new RegExp(secret.replace(/\W/g, '\\$&')),
     ),
   ];
+}
+
+/** Of the app's processes, what they started, and what works in its directory; those of others say nothing of us. */
+async function argumentsOf({ apps, dataDir }: World): Promise<string[]> {
+  const { stdout } = await execa('ps', ['-ww', '-eo', 'pid=,ppid=,args=']);
+  const all = stdout.split('\n').map((line) => /^ *(\d+) +(\d+) (.*)$/.exec(line)?.slice(1) ?? []);
+  const own = new Set(apps.map(({ pid }) => String(pid)));
+  for (let size = 0; size < own.size; ) {
+    size = own.size;
+    for (const [pid = '', parent = '', args = ''] of all)
+      if (own.has(parent) || args.includes(dataDir)) own.add(pid);
+  }
+  return all.flatMap(([pid = '', , args = '']) => (own.has(pid) ? [args] : []));
 }
 
 describe('secrets', () => {
@@ -33,14 +47,14 @@ describe('secrets', () => {
       await github.setPermission(repository, 'wilma', 'write');
       const release = model.hold();
       const pull = await github.openPullRequest(repository, { branch: 'change', files: faultyChange });
-      const sandbox = await until(
-        'an agent waits for the model',
-        () => model.journal().find((call) => call.endedAt === null && call.sandbox !== '')?.sandbox,
-        { describe: () => describeWorld(world) },
-      );
-      const inspected = await new Docker().getContainer(sandbox).inspect();
+      const sandbox = await until('an agent waits for the model', () => waitingCalls(model)[0]?.sandbox, {
+        describe: () => describeWorld(world),
+      });
+      const container = new Docker().getContainer(sandbox);
+      const inspected = await container.inspect();
+      const { Processes: inside } = (await container.top()) as { Processes: string[][] };
       // Arguments of processes can be read by any user of the machine.
-      const processes = await execa('ps', ['-eo', 'args']);
+      const processes = [...(await argumentsOf(world)), ...inside.map((cells) => cells.join(' '))];
       release();
       await untilDone(world, pull.headSha);
       await github.comment(repository, pull.number, { author: 'wilma', body: '/patchfleet status' });
@@ -62,10 +76,11 @@ describe('secrets', () => {
         logs: world.apps.map((app) => app.logs()).join(''),
         prompts: JSON.stringify(model.journal().map(({ body }) => body)),
         containers: JSON.stringify(inspected),
-        arguments: processes.stdout,
+        arguments: processes.join('\n'),
         files: grep.stdout,
       };
       expect(inspected.State.Running).toBe(true);
+      expect(places.arguments).toMatch(/main\.ts all[\s\S]*tool-server/);
       expect(places.logs.length).toBeGreaterThan(0);
       expect(places.files).toBe('');
       const leaks = Object.entries(places).flatMap(([place, text]) =>

@@ -11,7 +11,8 @@ describe('a newer push', () => {
     await using world = await startWorld({ files: smallRepository, model: { mode: 'hang' } });
     const { github, model, repository } = world;
     const old = await github.openPullRequest(repository, { branch: 'change', files: faultyChange });
-    await until('the model is asked', () => model.journal().length > 0);
+    // A call hangs by how the model is when it has read it.
+    await until('the model is asked', () => model.journal().some(({ mode }) => mode === 'hang'));
 
     model.configure({});
     const { headSha, number } = await github.pushToPullRequest(repository, old.number, {

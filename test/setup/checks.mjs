@@ -46,6 +46,8 @@ if (wantsTests && !stopped) {
   const tests = await runTests(process.argv.slice(2).filter((argument) => argument !== '--tests'));
   count.passed += tests.passed;
   count.failed += tests.failed;
+  // What the last line says of all that was run says nothing of these.
+  if (tests.skipped > 0) console.log(`${tests.skipped} skipped: what they need is not to be had here`);
   if (tests.passed + tests.failed === 0) report('tests', { code: 1, output: 'no test was run', ms: 0 });
   if (env.PATCHFLEET_SETUP_MS) report('nothing left behind', await lookForLeftovers());
 }

@@ -9,5 +9,6 @@ export function countTests(exitCode, report) {
   ).length;
   const passed = report?.numPassedTests ?? 0;
   const failed = (report?.numFailedTests ?? 0) + unloaded;
-  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed };
+  const skipped = (report?.numPendingTests ?? 0) + (report?.numTodoTests ?? 0);
+  return { passed, failed: failed === 0 && exitCode !== 0 ? 1 : failed, skipped };
 }

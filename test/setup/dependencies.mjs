@@ -17,10 +17,16 @@ export async function ensureDependencies(root, { run, say }) {
   }
 }
 
-function isInstalled(root) {
-  const hidden = join(root, 'node_modules/.package-lock.json');
-  if (!existsSync(hidden) || !existsSync(join(root, 'node_modules/node/bin/node'))) return false;
-  return matches(readLock(join(root, 'package-lock.json')), readLock(hidden));
+/** What cannot be read, since an install was cut short, is not there. */
+export function isInstalled(root) {
+  if (!existsSync(join(root, 'node_modules/node/bin/node'))) return false;
+  let installed;
+  try {
+    installed = readLock(join(root, 'node_modules/.package-lock.json'));
+  } catch {
+    return false;
+  }
+  return matches(readLock(join(root, 'package-lock.json')), installed);
 }
 
 function readLock(file) {

@@ -2,17 +2,22 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { answers, endpoint } from '../../sandbox/build/engine.mjs';
+import { answers, call, endpoint } from '../../sandbox/build/engine.mjs';
 import { isAlive, waitFor } from './processes.mjs';
 import { install, isOnPath } from './tools.mjs';
 
 const readyMs = 60_000;
 const stopMs = 60_000;
+/** Of Docker 20.10: what sandboxes ask for that older engines pass over in silence, such as control groups of their own. */
+const leastApi = '1.41';
 
-/** Answers the engine and how to stop it, which does nothing for an engine that was there before. */
+/** Answers the engine and how to stop it; null for an engine that was there before. Rejects with an engine that is too old. */
 export async function ensureEngine(context) {
   const engine = endpoint();
-  if (await answers(engine)) return { engine, stop: async () => {} };
+  if (await answers(engine)) {
+    await requireVersion(engine);
+    return { engine, stop: null };
+  }
   if (process.env.DOCKER_HOST)
     throw new Error(`no Docker engine answers at DOCKER_HOST=${engine.name}: start it, or unset DOCKER_HOST`);
   if (process.platform !== 'linux')
@@ -24,20 +29,39 @@ export async function ensureEngine(context) {
   }
   if (!isOnPath('dockerd')) await install(['docker.io'], 'a Docker engine', context);
   context.say('starting the Docker engine');
-  return { engine, stop: await startEngine(engine, context.scratch) };
+  const stop = await startEngine(engine, context);
+  try {
+    await requireVersion(engine);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { engine, stop };
 }
 
-/** Starts `dockerd` by hand, with or without an init system. `extra` are further options of it. */
-export async function startEngine(engine, scratch, extra = []) {
-  const first = await tryStart(engine, scratch, extra);
+/** Rejects where the engine is older than what sandboxes need. */
+export async function requireVersion(engine) {
+  const { status, text } = await call(engine, 'GET', '/version', { timeoutMs: 10_000 });
+  if (status !== 200) throw new Error(`${engine.name} answered ${status} when asked for its version`);
+  const { ApiVersion: api = '0', Version: version = 'unknown' } = JSON.parse(text);
+  const order = (dotted) => dotted.split('.').reduce((sum, part) => sum * 1000 + Number(part), 0);
+  if (order(api) < order(leastApi))
+    throw new Error(`the Docker engine at ${engine.name} is too old (${version}): 20.10 or later is needed`);
+}
+
+/** Starts `dockerd` by hand, with or without an init system. */
+async function startEngine(engine, { scratch, signal }) {
+  const first = await tryStart(engine, scratch, signal, []);
   if (first.stop) return first.stop;
+  signal.throwIfAborted();
   // Some kernels let no bridge be made; sandboxes have no network, so that an engine without one will do.
-  const second = await tryStart(engine, scratch, [...extra, '--bridge=none', '--iptables=false']);
+  const second = await tryStart(engine, scratch, signal, ['--bridge=none', '--iptables=false']);
   if (second.stop) return second.stop;
+  signal.throwIfAborted();
   throw new Error(`dockerd does not start:\n${second.log}`);
 }
 
-async function tryStart(engine, scratch, options) {
+async function tryStart(engine, scratch, signal, options) {
   const logFile = join(scratch, 'dockerd.log');
   const log = openSync(logFile, 'w');
   // A session of its own: Ctrl-C must reach it last, after the containers have been removed.
@@ -57,7 +81,7 @@ async function tryStart(engine, scratch, options) {
       });
     }
   });
-  const ready = await waitFor(async () => ended || (await answers(engine)), readyMs);
+  const ready = await waitFor(async () => ended || (await answers(engine)), readyMs, signal);
   const children = ended ? [] : childrenOf(daemon.pid);
   const stop = async () => {
     daemon.kill('SIGTERM');

@@ -5,15 +5,18 @@ const graceMs = 30_000;
 
 /**
  * Runs programs one after the other and passes SIGINT, SIGTERM and SIGHUP on to the one that runs.
- * `stoppedBy()` names the signal once one came; nothing more is started then.
+ * `stoppedBy()` names the signal once one came; nothing more is started then, and `signal` aborts whatever else is
+ * under way.
  */
 export function makeRunner() {
   let current = null;
   let stopped = null;
+  const abort = new AbortController();
   const onSignal = (signal) => {
     // The second signal of an impatient person, or a child that does not end, is answered with a kill.
     const again = stopped !== null;
     stopped ??= signal;
+    abort.abort(new Error(`stopped by ${stopped}`));
     if (!current) return;
     kill(current, again ? 'SIGKILL' : signal);
     if (!again) setTimeout(() => current && kill(current, 'SIGKILL'), graceMs).unref();
@@ -50,7 +53,7 @@ export function makeRunner() {
       });
     });
   };
-  return { run, stoppedBy: () => stopped };
+  return { run, stoppedBy: () => stopped, signal: abort.signal };
 }
 
 function kill(group, signal) {
@@ -61,10 +64,10 @@ function kill(group, signal) {
   }
 }
 
-/** Waits until `condition()` holds; answers false when it did not within `timeoutMs`. */
-export async function waitFor(condition, timeoutMs) {
+/** Waits until `condition()` holds; answers false when it did not within `timeoutMs`, or before `signal` aborted. */
+export async function waitFor(condition, timeoutMs, signal = null) {
   const end = Date.now() + timeoutMs;
-  while (Date.now() < end) {
+  while (Date.now() < end && !signal?.aborted) {
     if (await condition()) return true;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureDependencies } from './dependencies.mjs';
 import { ensureEngine } from './docker-engine.mjs';
 import { makeScratch, removeScratch } from './leftovers.mjs';
+import { namesTaken, takeName, waitForName, waitForNone } from './others.mjs';
 import { makeRunner } from './processes.mjs';
 import { ensureDockerd, ensureGit, ensureGvisor, ensureRedisServer } from './tools.mjs';
 
@@ -19,6 +20,10 @@ const programs = {
   attacks: ['test/attacks/main.ts'],
   test: ['test/setup/checks.mjs', '--tests'],
 };
+/** Names by which commands that run at the same time know of each other. */
+const setUpName = 'set-up';
+const users = 'engine-of-';
+const userName = `${users}${process.pid}`;
 const signalNumbers = { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 };
 
 async function main([what, ...args]) {
@@ -28,19 +33,28 @@ async function main([what, ...args]) {
   process.chdir(root);
   const started = performance.now();
   const say = (line) => console.error(`set-up: ${line}`);
-  const { run, stoppedBy } = makeRunner();
+  const { run, stoppedBy, signal } = makeRunner();
   const scratch = makeScratch();
+  const context = { run, say, scratch, signal };
   let engine = null;
   let code = 1;
   try {
-    await ensureDependencies(root, { run, say });
-    await ensureGit({ run, say });
-    if (what !== 'demo') await ensureRedisServer({ run, say });
-    if (what === 'chaos' || what === 'attacks') await ensureDockerd({ run, say });
-    if (what === 'attacks') await ensureGvisor({ run, say }, args);
-    engine = await ensureEngine({ run, say, scratch });
-    const { ensureImage } = await import('../../sandbox/build/build-image.mjs');
-    await ensureImage(engine.engine, { say });
+    // Two that installed at once would take what the other one has just brought.
+    const onWait = () => say('another command is being set up: waiting for that');
+    const setUp = await waitForName(setUpName, { signal, onWait });
+    try {
+      await ensureDependencies(root, context);
+      await ensureGit(context);
+      if (what !== 'demo') await ensureRedisServer(context);
+      if (what === 'chaos' || what === 'attacks') await ensureDockerd(context);
+      if (what === 'attacks') await ensureGvisor(context, args);
+      engine = await ensureEngine(context);
+      await takeName(userName);
+      const { ensureImage } = await import('../../sandbox/build/build-image.mjs');
+      await ensureImage(engine.engine, { say, signal });
+    } finally {
+      await setUp();
+    }
     const setupMs = Math.round(performance.now() - started);
     const bin = join(root, 'node_modules/.bin');
     const env = {
@@ -53,12 +67,40 @@ async function main([what, ...args]) {
   } catch (error) {
     if (!stoppedBy()) console.error(`${what} could not run: ${error.message}`);
   } finally {
-    const left = await removeScratch(scratch, { known: ['dockerd.log'], engine: engine?.engine });
-    if (left.length > 0) console.error(`${what} left behind, now removed:\n  ${left.join('\n  ')}`);
-    await engine?.stop();
+    try {
+      const left = await removeScratch(scratch, { known: ['dockerd.log'], engine: engine?.engine });
+      if (left.length > 0) console.error(`${what} left behind, now removed:\n  ${left.join('\n  ')}`);
+    } finally {
+      if (engine?.stop) await stopEngine(engine.stop, { say, signal });
+    }
   }
-  const signal = stoppedBy();
-  return signal ? 128 + signalNumbers[signal] : code;
+  const by = stoppedBy();
+  return by ? 128 + signalNumbers[by] : code;
+}
+
+/** Stops the engine that was started here, once no other command uses it; left to them where nobody wants to wait. */
+async function stopEngine(stop, { say, signal }) {
+  const onWait = () =>
+    say('other commands use the Docker engine that was started here: waiting for their end');
+  for (let alone = false; !alone; ) {
+    let release;
+    try {
+      await waitForNone(users, { except: userName, signal, onWait });
+      // Nobody begins to use it meanwhile.
+      release = await waitForName(setUpName, { signal, onWait });
+    } catch {
+      say(
+        'the Docker engine that was started here is left to the commands that use it: end dockerd after them',
+      );
+      return;
+    }
+    try {
+      alone = namesTaken(users).every((name) => name === userName);
+      if (alone) await stop();
+    } finally {
+      await release();
+    }
+  }
 }
 
 try {

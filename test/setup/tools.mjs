@@ -1,9 +1,15 @@
 /** Programs of the machine that the commands need: found, or installed by apt where that can be. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const policy = '/usr/sbin/policy-rc.d';
+/** With a line by which one that a killed set-up left is known. */
+const policyText =
+  '#!/bin/sh\n# Of the set-up of Patchfleet, for as long as it installs packages.\nexit 101\n';
+
+/** Machines that have just started often install by themselves: that is waited for, seconds. */
+const aptOptions = ['-y', '-qq', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=300'];
 
 /** git with its HTTP back end; 2.38 brought `merge-tree --write-tree`. */
 export async function ensureGit(context) {
@@ -30,11 +36,14 @@ export async function ensureDockerd(context) {
   await install(['docker.io'], 'dockerd', context);
 }
 
-/** gVisor, for whoever asks for it; nobody's engine is told of it. Where it cannot be, the command says so itself. */
+/**
+ * gVisor where test/attacks/gvisor.ts looks for it, for whoever asks for it; nobody's engine is told of it. Where it
+ * cannot be, the command says so itself.
+ */
 export async function ensureGvisor(context, args) {
   if (args.some((arg, at) => arg === '--runtime=runc' || (arg === 'runc' && args[at - 1] === '--runtime')))
     return;
-  if (process.platform !== 'linux' || process.getuid() !== 0 || isOnPath('runsc')) return;
+  if (process.platform !== 'linux' || process.getuid() !== 0 || existsSync('/usr/bin/runsc')) return;
   await install(['runsc'], 'gVisor (runsc)', context);
 }
 
@@ -47,15 +56,12 @@ export async function install(packages, what, { run, say }) {
     throw new Error(`${what} is missing: run \`sudo ${how}\`, or run this command as root`);
   say(`installing ${packages.join(', ')} (apt-get)`);
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  const suppress = !existsSync(policy);
-  if (suppress) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  const suppress = !existsSync(policy) || readFileSync(policy, 'utf8') === policyText;
+  if (suppress) writeFileSync(policy, policyText, { mode: 0o755 });
   try {
     // One unreachable source of many fails the update as a whole; whether it matters, the install shows.
     await run('apt-get', ['update', '-qq'], { env, quiet: true }).catch(() => {});
-    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], {
-      env,
-      quiet: true,
-    });
+    await run('apt-get', ['install', ...aptOptions, ...packages], { env, quiet: true });
   } finally {
     if (suppress) rmSync(policy, { force: true });
   }

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
+import { until } from './app/until.ts';
 
 export interface TestRedis extends AsyncDisposable {
   /** For `REDIS_URL` and ioredis: the path of a Unix socket. */
@@ -65,12 +65,13 @@ async function end(server: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise
 }
 
 async function untilAnswers(path: string): Promise<void> {
-  for (const limit = Date.now() + 10_000; Date.now() < limit; await delay(10)) {
-    const answered = await new Promise<boolean>((resolve) => {
-      const socket = createConnection(path, () => resolve(true)).on('error', () => resolve(false));
-      socket.once('connect', () => socket.end());
-    });
-    if (answered) return;
-  }
-  throw new Error(`redis-server did not answer on ${path} within 10 s`);
+  await until(
+    `redis-server answers on ${path}`,
+    () =>
+      new Promise<boolean>((resolve) => {
+        const socket = createConnection(path, () => resolve(true)).on('error', () => resolve(false));
+        socket.once('connect', () => socket.end());
+      }),
+    { everyMs: 10 },
+  );
 }

@@ -5,7 +5,7 @@ import { createPreparedLayers, type PreparedLayers } from '../../src/sandbox/bas
 import { createSandboxKinds } from '../../src/sandbox/bases/sandbox-kinds.ts';
 import { createSnapshots } from '../../src/sandbox/bases/snapshots.ts';
 import type { Sandboxes, SandboxKinds, Snapshots } from '../../src/sandbox/port.ts';
-import type { SetupFailures } from '../../src/store/port.ts';
+import type { SetupFailures } from '../../src/store/port/failed-setups.ts';
 
 /** Failures of setups that are kept as long as the process, as the table keeps them for minutes. */
 export function createFailuresInMemory(): SetupFailures & { readonly put: SetupFailures['put'] } {
@@ -23,6 +23,7 @@ export function kindsBelow(
   given: {
     readonly config?: Partial<SandboxConfig>;
     readonly failures?: SetupFailures;
+    /** A setup has ended well. */
     readonly onSetup?: () => void;
   } = {},
 ): { readonly snapshots: Snapshots; readonly prepared: PreparedLayers; readonly kinds: SandboxKinds } {
@@ -30,8 +31,17 @@ export function kindsBelow(
   const snapshots = createSnapshots({ dir: join(dir, 'snapshots') });
   const prepared = createPreparedLayers({
     dir: join(dir, 'prepared'),
-    ...{ config, sandboxes, snapshots, failures: given.failures ?? createFailuresInMemory() },
-    ...(given.onSetup === undefined ? {} : { onMade: given.onSetup }),
+    ...{ config, snapshots, failures: given.failures ?? createFailuresInMemory() },
+    sandboxes: {
+      async acquire(request, signal) {
+        const sandbox = await sandboxes.acquire(request, signal);
+        const keep = async (...args: Parameters<typeof sandbox.keep>) => {
+          await sandbox.keep(...args);
+          given.onSetup?.();
+        };
+        return { ...sandbox, keep };
+      },
+    },
   });
   return { snapshots, prepared, kinds: createSandboxKinds({ config, sandboxes, snapshots, prepared }) };
 }

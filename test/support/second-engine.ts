@@ -41,7 +41,7 @@ export interface SecondEngineOptions {
   readonly runtimes?: Readonly<Record<string, { readonly path: string; readonly args?: readonly string[] }>>;
 }
 
-const stopLimitMs = 30_000;
+const stopLimitMs = 120_000;
 /** Name of its containers in its containerd. */
 const namespace = 'second';
 

@@ -1,7 +1,7 @@
 import { repositoryConfigSchema } from '../../src/config/repository-config.ts';
 import type { Finding } from '../../src/domain/finding.ts';
 import type { Plan, PlannedRow } from '../../src/domain/matrix.ts';
-import type { NewTask } from '../../src/store/port.ts';
+import type { NewTask } from '../../src/store/port/tasks.ts';
 
 /** Rows for tests of the store and of what stands on it. */
 

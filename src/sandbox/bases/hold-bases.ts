@@ -1,9 +1,6 @@
 import { dirname } from 'node:path';
 import type { WorkspaceBase, Workspaces } from '../workspaces/workspaces.ts';
-import { noteUse } from './kept-directory.ts';
-
-/** How often what workspaces stand on is said to be in use, ms; see make-room.ts. */
-export const noteEveryMs = 60_000;
+import { noteEveryMs, noteUse } from './kept-directory.ts';
 
 /**
  * As long as there is a workspace, its snapshot and its prepared layer are said to be in use, every minute anew: whoever
@@ -31,11 +28,11 @@ export function holdingBases(workspaces: Workspaces): Workspaces {
 
   return {
     ...workspaces,
-    async create(base, signal) {
+    async create(base, signal, id) {
       const places = placesOf(base);
       // From when it was asked for: one that is made at this moment may have waited long for its turn.
       for (const place of places) await noteUse(place);
-      const workspace = await workspaces.create(base, signal);
+      const workspace = await workspaces.create(base, signal, id);
       hold(workspace.id, places);
       return {
         ...workspace,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { access, mkdir, readdir, readFile, rename, stat, utimes, writeFile } from 'node:fs/promises';
+import { access, readdir, readFile, rename, stat, utimes } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { execa } from 'execa';
 import { z } from 'zod';
@@ -14,7 +14,7 @@ import { createSharedWork } from '../shared-work.ts';
  *     <home>/<name>/kept.json   what it was when it was made
  *     <home>/<name>/used        its time is when it was used last
  *
- * Made in a directory beside it and renamed into place when whole and on the disk.
+ * Made in a directory beside it and renamed into place when whole and on the disk (make-kept.ts).
  */
 
 const keptSchema = z.object({
@@ -26,10 +26,20 @@ const keptSchema = z.object({
 });
 export type Kept = z.infer<typeof keptSchema>;
 
-/** What begins the names of directories that are not whole, or are on their way out. */
-export const asidePrefix = '.tmp-';
-/** One of those that is older than this belongs to a worker that died, ms. */
-const abandonedMs = 24 * 60 * 60 * 1000;
+/** How often who uses such a directory, or makes one, says so, ms. */
+export const noteEveryMs = 60_000;
+/**
+ * What was used within this time is in use, ms: workspaces say every minute what they stand on (hold-bases.ts), and
+ * whoever has just been given a directory has this long to make a workspace of it. What is on its way and was not
+ * touched for as long belongs to a worker that died.
+ */
+export const inUseMs = 10 * 60 * 1000;
+/** How long one that is not as it was made is kept for those who still read it, ms. */
+const asideMs = 24 * 60 * 60 * 1000;
+
+/** What begins the names of directories that are not whole or on their way out, and of those that were put aside. */
+const onTheWay = '.tmp-';
+const putAway = '.old-';
 
 export const treeOf = (place: string) => join(place, 'tree');
 
@@ -49,6 +59,8 @@ export function createKeeper(): Keeper {
   const settled = new Set<string>();
   return async (place, signal, settle, means = '') => {
     for (;;) {
+      // First of all: looking at it may take long, and whoever makes room leaves alone what is used.
+      await noteUse(place);
       if (!settled.has(place) || !(await exists(treeOf(place)))) {
         await once(`${place} ${means}`, signal, settle);
         settled.add(place);
@@ -61,8 +73,8 @@ export function createKeeper(): Keeper {
 }
 
 /** A name beside `place` for what is not in place. */
-export function asideOf(place: string, home = dirname(place)): string {
-  return join(home, `${asidePrefix}${basename(place).slice(-12)}-${randomBytes(6).toString('hex')}`);
+export function asideOf(place: string, prefix = onTheWay): string {
+  return join(dirname(place), `${prefix}${basename(place).slice(-12)}-${randomBytes(6).toString('hex')}`);
 }
 
 /**
@@ -81,29 +93,6 @@ export async function digestOf(directory: string, signal: AbortSignal): Promise<
   return digest;
 }
 
-/**
- * Brings `temporary`, whose `tree` is complete, to `place`: what it is is noted, and everything is on the disk before
- * it has its name. Where another process was faster its directory stays, and this one is removed.
- */
-export async function putInPlace(temporary: string, place: string, signal: AbortSignal): Promise<void> {
-  const options = { ...hostCommand, cancelSignal: signal } as const;
-  const { stdout } = await execa('du', ['-s', '--block-size=1', '--', temporary], options);
-  const kept: Kept = {
-    format: 2,
-    digest: await digestOf(treeOf(temporary), signal),
-    bytes: Number(stdout.split('\t')[0]),
-  };
-  await writeFile(join(temporary, 'kept.json'), `${JSON.stringify(kept)}\n`);
-  await writeFile(join(temporary, 'used'), '');
-  await execa('sync', ['--file-system', '--', temporary], options);
-  try {
-    await rename(temporary, place);
-  } catch (thrown) {
-    if (!(await exists(treeOf(place)))) throw thrown;
-    await removeTree(temporary);
-  }
-}
-
 /** What was noted of a directory in place; null: nothing that can be read. */
 export async function readKept(place: string): Promise<Kept | null> {
   try {
@@ -113,10 +102,31 @@ export async function readKept(place: string): Promise<Kept | null> {
   }
 }
 
-/** Whether a directory in place is as it was made. */
+/** Whether a directory is in place as it was made. */
 export async function isAsMade(place: string, signal: AbortSignal): Promise<boolean> {
   const kept = await readKept(place);
-  return kept !== null && (await digestOf(treeOf(place), signal)) === kept.digest;
+  if (kept === null) return false;
+  try {
+    return (await digestOf(treeOf(place), signal)) === kept.digest;
+  } catch (thrown) {
+    signal.throwIfAborted();
+    if (!(await exists(treeOf(place)))) return false;
+    throw thrown;
+  }
+}
+
+/** The same; where it is there and is another it is put aside, after `onOther`, and can be made anew. */
+export async function standsAsMade(
+  place: string,
+  signal: AbortSignal,
+  onOther: () => void,
+): Promise<boolean> {
+  if (await isAsMade(place, signal)) return true;
+  if (await exists(place)) {
+    onOther();
+    await putAside(place, signal);
+  }
+  return false;
 }
 
 /**
@@ -124,7 +134,7 @@ export async function isAsMade(place: string, signal: AbortSignal): Promise<bool
  * free then, or has another; it does not mind when another process was faster.
  */
 export async function putAside(place: string, signal: AbortSignal): Promise<void> {
-  const aside = asideOf(place);
+  const aside = asideOf(place, putAway);
   try {
     await rename(place, aside);
   } catch (thrown) {
@@ -132,8 +142,7 @@ export async function putAside(place: string, signal: AbortSignal): Promise<void
     throw thrown;
   }
   // Another process may have put a good one there since it was looked at.
-  if (!(await isAsMade(aside, signal))) return await touch(aside);
-  await rename(aside, place).catch(() => touch(aside));
+  if (await isAsMade(aside, signal)) await rename(aside, place).catch(() => {});
 }
 
 /** Says that it is used now. False: it is gone. */
@@ -146,21 +155,17 @@ export async function noteUse(place: string): Promise<boolean> {
 
 const isGone = (thrown: unknown) => (thrown as NodeJS.ErrnoException).code === 'ENOENT';
 
-/** Makes `home`, and removes what dead workers left in it. */
-export async function prepareHome(home: string): Promise<void> {
-  await mkdir(home, { recursive: true, mode: 0o700 });
-  await removeAbandoned(home);
-}
-
-/** Removes what workers that died left on its way, in or out. */
+/** Removes what workers that died left on its way, in or out, and what was put aside long ago. */
 export async function removeAbandoned(home: string): Promise<void> {
   for (const name of await readdir(home)) {
-    if (!name.startsWith(asidePrefix)) continue;
+    const longest = name.startsWith(onTheWay) ? inUseMs : name.startsWith(putAway) ? asideMs : null;
+    if (longest === null) continue;
+    // Renaming a directory sets this time, and nothing sets it back.
     const age = await stat(join(home, name)).then(
-      ({ mtimeMs }) => Date.now() - mtimeMs,
+      ({ ctimeMs }) => Date.now() - ctimeMs,
       () => 0,
     );
-    if (age > abandonedMs) await removeTree(join(home, name));
+    if (age > longest) await removeTree(join(home, name));
   }
 }
 
@@ -171,7 +176,8 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-async function touch(path: string): Promise<void> {
+/** Sets the time of its last change to now. */
+export async function touch(path: string): Promise<void> {
   const now = new Date();
   await utimes(path, now, now);
 }

@@ -1,31 +1,34 @@
 import { readdir, rename, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
-import { asideOf, readKept, removeAbandoned } from './kept-directory.ts';
-
-/**
- * What was used within this time is never removed, ms: workspaces say every minute what they stand on (hold-bases.ts),
- * and whoever has just been given a directory has this long to make a workspace of it.
- */
-const inUseMs = 10 * 60 * 1000;
+import { type FileSystemRoom, runsLow } from '../workspaces/disk-bounds.ts';
+import { roomOf } from '../workspaces/disk-watch.ts';
+import { layersInUse } from '../workspaces/overlay-workspaces.ts';
+import { asideOf, inUseMs, readKept, removeAbandoned, treeOf } from './kept-directory.ts';
 
 interface Found {
   readonly place: string;
   readonly usedAt: number;
-  readonly bytes: number;
+  /** Null: nobody can read what it is, and whoever wants it makes it anew. */
+  readonly bytes: number | null;
 }
 
 /**
- * Removes snapshots and prepared layers, the least recently used first, until what is left takes no more than `bytes`, or
- * all of it is in use. Several processes may do so at once. What cannot be removed is logged; the function that is
- * returned never rejects, and where it is called while it runs it runs once more.
+ * Removes snapshots and prepared layers, the least recently used first, until what is left takes no more than `bytes` and
+ * the file system has room for work to begin, or all of it is in use. Several processes may do so at once. What cannot
+ * be removed is logged; the function that is returned never rejects, and where it is called while it runs it runs once
+ * more.
  */
 export function createRoomMaker(options: {
   /** Directories of `<repository id>/<name>`, as kept-directory.ts describes. */
   readonly dirs: readonly string[];
   readonly bytes: number;
+  /** What overlays below it stand on stays, whatever the clock says of its use: a machine may have slept. */
+  readonly workspacesDir: string;
   readonly log: SandboxLog;
+  /** On the file system of a directory; by default as it is. */
+  readonly room?: (directory: string) => Promise<FileSystemRoom>;
 }): () => Promise<void> {
   let running: Promise<void> | null = null;
   let again = false;
@@ -58,14 +61,18 @@ async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise
       }
     }
   }
-  let total = found.reduce((sum, { bytes }) => sum + bytes, 0);
-  const oldest = found.toSorted((a, b) => a.usedAt - b.usedAt);
-  for (const one of oldest) {
-    if (total <= options.bytes || one.usedAt > Date.now() - inUseMs) return;
+  const { bytes: most, log, room = roomOf } = options;
+  const isLow = async (place: string) => runsLow(await room(dirname(place)));
+  const needed = await layersInUse(options.workspacesDir);
+  let total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  for (const one of found.toSorted((a, b) => a.usedAt - b.usedAt)) {
+    if (one.usedAt > Date.now() - inUseMs) return;
+    if (needed.has(treeOf(one.place))) continue;
+    if (one.bytes !== null && total <= most && !(await isLow(one.place))) continue;
     try {
-      if (await removeUnused(one)) total -= one.bytes;
+      if (await removeUnused(one)) total -= one.bytes ?? 0;
     } catch (thrown) {
-      options.log.warn({ err: thrown, directory: one.place }, 'what is not used any more cannot be removed');
+      log.warn({ err: thrown, directory: one.place }, 'what is not used any more cannot be removed');
     }
   }
 }
@@ -92,7 +99,7 @@ async function isRenamed(from: string, to: string): Promise<boolean> {
 async function lookAt(place: string): Promise<Found[]> {
   const usedAt = await usedAtOf(place);
   if (usedAt === null) return [];
-  return [{ place, usedAt, bytes: (await readKept(place))?.bytes ?? 0 }];
+  return [{ place, usedAt, bytes: (await readKept(place))?.bytes ?? null }];
 }
 
 /** Of one that is of an older layout: when it was made. Null: gone. */

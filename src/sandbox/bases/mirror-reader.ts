@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { execa } from 'execa';
 import { PatchfleetError } from '../../domain/failure.ts';
+import { isOwnCommit } from '../../domain/own-commit.ts';
 
 /** Reads objects of a bare mirror with git's plumbing. Nothing here looks at a worktree. */
 
@@ -89,14 +90,14 @@ function knownMode(mode: string): TreeEntry['mode'] {
 }
 
 /**
- * Reads blobs one after the other and gives each to `take`, in parts as they come; `take` must use up the parts
- * before it resolves. Memory does not grow with the size of a blob.
+ * Reads blobs one after the other and gives each to `take`, in parts as they come, and how many bytes it has; `take`
+ * must use up the parts before it resolves. Memory does not grow with the size of a blob.
  */
 export async function readBlobs(
   mirrorDir: string,
   oids: readonly string[],
   signal: AbortSignal,
-  take: (index: number, parts: AsyncIterable<Buffer>) => Promise<void>,
+  take: (index: number, parts: AsyncIterable<Buffer>, bytes: number) => Promise<void>,
 ): Promise<void> {
   if (oids.length === 0) return;
   const done = new AbortController();
@@ -117,7 +118,7 @@ export async function readBlobs(
       const [oid, type, size] = header.split(' ');
       if (oid !== oids[index] || type !== 'blob')
         throw new Error(`unexpected answer: ${header.slice(0, 200)}`);
-      await take(index, bytes.bytes(Number(size)));
+      await take(index, bytes.bytes(Number(size)), Number(size));
       await bytes.line();
     }
     await child;
@@ -166,6 +167,5 @@ function createByteReader(source: AsyncIterable<unknown>) {
 /** Whether a commit was made by github/mirror-writer.ts from what agents wrote, and not by whoever pushes to GitHub. */
 export async function isMadeHere(mirrorDir: string, commit: string, signal: AbortSignal): Promise<boolean> {
   const object = await git(mirrorDir, ['cat-file', 'commit', commit], signal);
-  const [header = ''] = object.toString('latin1').split('\n\n', 1);
-  return header.includes('\nauthor Patchfleet <patchfleet@localhost> 1000000000 +0000');
+  return isOwnCommit(object.toString('latin1'));
 }

@@ -1,24 +1,16 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { SandboxConfig } from '../../config/sandbox-config.ts';
 import { PatchfleetError, toFailure } from '../../domain/failure.ts';
-import type { SetupFailures } from '../../store/port.ts';
+import type { SetupFailures } from '../../store/port/failed-setups.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
 import type { KindRequest, Sandboxes, SandboxKind, Snapshots } from '../port.ts';
 import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
 import { withHeldLock } from './held-lock.ts';
-import {
-  asideOf,
-  createKeeper,
-  exists,
-  isAsMade,
-  prepareHome,
-  putAside,
-  putInPlace,
-  treeOf,
-} from './kept-directory.ts';
+import { createKeeper, isAsMade, standsAsMade, treeOf } from './kept-directory.ts';
+import { type MakeRoom, makeKept, prepareHome } from './make-kept.ts';
 import { lastingCodes, runSetup } from './run-setup.ts';
 import { hidesFiles, separateLayer } from './separate-layer.ts';
 import { createSetupPlanner, type SetupPlan } from './setup-plan.ts';
@@ -34,8 +26,8 @@ export interface PreparedLayersOptions {
   readonly failures: SetupFailures;
   readonly log?: SandboxLog;
   readonly user?: SandboxUser;
-  /** Called after each that was made, e.g. to make room. */
-  readonly onMade?: () => void;
+  /** Called before one is made where the disk is full, and after each. */
+  readonly makeRoom?: MakeRoom;
 }
 
 /** What a setup runs in, and what for. */
@@ -95,42 +87,32 @@ async function settle(
   plan: SetupPlan,
   signal: AbortSignal,
 ): Promise<void> {
-  if (await exists(treeOf(place))) {
-    if (await isAsMade(place, signal)) return;
-    options.log?.warn(
-      { layer: place },
-      'prepared dependencies are not as they were made: they are made anew',
-    );
-    await putAside(place, signal);
-  }
+  if (await isAsMade(place, signal)) return;
   const failIfKnown = async () => {
     const known = await options.failures.fresh(plan.key);
     if (known !== null) throw new PatchfleetError(known.code, known.detail);
   };
   await failIfKnown();
-  await mkdir(root(home), { recursive: true });
-  await chmod(root(home), 0o700);
-  await prepareHome(home);
+  await prepareHome(home, options.makeRoom);
+  const warn = () =>
+    options.log?.warn(
+      { layer: place },
+      'prepared dependencies are not as they were made: they are made anew',
+    );
   // One file for some of the keys: such files stay for ever.
   await withHeldLock(join(home, `.lock-${plan.key.slice(0, 2)}`), signal, async () => {
-    if (await exists(treeOf(place))) return;
+    if (await standsAsMade(place, signal, warn)) return;
     await failIfKnown();
-    const temporary = asideOf(place, home);
     try {
-      await make(options, temporary, request, plan, signal);
-      await putInPlace(temporary, place, signal);
+      const prepare = (temporary: string) => make(options, temporary, request, plan, signal);
+      await makeKept(place, signal, prepare, options.makeRoom);
     } catch (thrown) {
-      await removeTree(temporary);
-      signal.throwIfAborted();
-      if (thrown instanceof PatchfleetError && lastingCodes.has(thrown.code))
+      if (!signal.aborted && thrown instanceof PatchfleetError && lastingCodes.has(thrown.code))
         await options.failures.put(plan.key, request.repository.id, toFailure(thrown));
       throw thrown;
     }
-    options.onMade?.();
   });
 }
-
-const root = (home: string) => join(home, '..');
 
 function whyNoNetwork({ network }: KindRequest['config']['setup'], rules: readonly unknown[]): string {
   if (rules.length > 0) return '';

@@ -1,4 +1,5 @@
 import { type FailureCode, PatchfleetError } from '../../domain/failure.ts';
+import { unattended } from '../../domain/unattended.ts';
 import type { RunResult, Sandbox } from '../port.ts';
 
 /** Bytes kept of each stream. */
@@ -20,10 +21,10 @@ export async function runSetup(
   noNetwork: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Package managers ask nothing and draw nothing where they know that nobody is there.
-  const env = { CI: 'true', NO_COLOR: '1' };
   for (const [at, argv] of setup.commands.entries()) {
-    const result = await sandbox.run(argv, { env, wallMs: setup.seconds * 1000, maxBuffer, signal });
+    const result = await sandbox.run(argv, {
+      ...{ env: unattended, wallMs: setup.seconds * 1000, maxBuffer, signal },
+    });
     signal.throwIfAborted();
     if (result.isCanceled) throw new PatchfleetError('sandbox_died', 'the setup was stopped from outside');
     const ended = howItEnded(result, setup.seconds);

@@ -1,22 +1,13 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import type { SandboxUser } from '../container/container-spec.ts';
 import { hostCommand } from '../host-command.ts';
 import type { Snapshots } from '../port.ts';
-import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
-import {
-  asideOf,
-  createKeeper,
-  exists,
-  isAsMade,
-  prepareHome,
-  putAside,
-  putInPlace,
-  treeOf,
-} from './kept-directory.ts';
+import { createKeeper, standsAsMade, treeOf } from './kept-directory.ts';
+import { createRoomCheck, type MakeRoom, makeKept, prepareHome } from './make-kept.ts';
 import { listTree } from './mirror-reader.ts';
 import { makeSyntheticRepository, refreshIndex } from './synthetic-repository.ts';
 import { writeTree } from './write-tree.ts';
@@ -32,8 +23,8 @@ export interface SnapshotsOptions {
   /** Who owns the files; by default the one of {@link sandboxUser}. */
   readonly user?: SandboxUser;
   readonly log?: SandboxLog;
-  /** Called after each that was made, e.g. to make room. */
-  readonly onMade?: () => void;
+  /** Called before one is made where the disk is full, and after each. */
+  readonly makeRoom?: MakeRoom;
 }
 
 /**
@@ -44,7 +35,8 @@ export interface SnapshotsOptions {
  *
  * and what kept-directory.ts says. Files belong to the sandbox user, who may write them: in an overlay they are only
  * ever the lower layer, and what is written goes to a layer of the attempt's own. Once per process a snapshot is held
- * against its digest, and one that does not match is made anew. Fails with `commit_missing` or `git_failed`.
+ * against its digest, and one that does not match is made anew. Fails with `commit_missing`, `git_failed`, or
+ * `sandbox_unavailable` where the disk is full.
  */
 export function createSnapshots(options: SnapshotsOptions): Snapshots {
   const root = resolve(options.dir);
@@ -58,24 +50,14 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
     commit: string,
     signal: AbortSignal,
   ): Promise<void> {
-    if (await exists(treeOf(place))) {
-      if (await isAsMade(place, signal)) return;
+    const warn = () =>
       options.log?.warn({ snapshot: place }, 'a snapshot is not as it was made: it is made anew');
-      await putAside(place, signal);
-    }
-    await mkdir(root, { recursive: true });
-    await chmod(root, 0o700);
-    await prepareHome(home);
-    const temporary = asideOf(place, home);
-    try {
-      await make(temporary, resolve(mirrorDir), commit, user, signal);
-      await putInPlace(temporary, place, signal);
-    } catch (thrown) {
-      await removeTree(temporary);
-      signal.throwIfAborted();
-      throw thrown;
-    }
-    options.onMade?.();
+    if (await standsAsMade(place, signal, warn)) return;
+    await prepareHome(home, options.makeRoom);
+    const onWritten = await createRoomCheck(home, options.makeRoom);
+    const write = (temporary: string) =>
+      make(temporary, { mirror: resolve(mirrorDir), commit, user, onWritten }, signal);
+    await makeKept(place, signal, write, options.makeRoom);
   }
 
   return {
@@ -92,15 +74,20 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
 async function make(
   temporary: string,
-  mirror: string,
-  commit: string,
-  user: SandboxUser,
+  of: {
+    readonly mirror: string;
+    readonly commit: string;
+    readonly user: SandboxUser;
+    readonly onWritten: (bytes: number) => Promise<void>;
+  },
   signal: AbortSignal,
 ): Promise<void> {
+  const { mirror, commit, user, onWritten } = of;
   const options = { ...hostCommand, cancelSignal: signal } as const;
   const root = treeOf(temporary);
   await mkdir(root, { recursive: true, mode: 0o755 });
-  const { written, skipped } = await writeTree(root, mirror, await listTree(mirror, commit, signal), signal);
+  const entries = await listTree(mirror, commit, signal);
+  const { written, skipped } = await writeTree(root, mirror, entries, signal, onWritten);
   const tree = await makeSyntheticRepository(join(root, '.git'), mirror, written, signal);
   await writeFile(join(temporary, 'skipped.json'), `${JSON.stringify(skipped, null, 2)}\n`);
   await execa('chmod', ['-R', '--', 'u=rwX,go=rX', root], options);

@@ -2,18 +2,9 @@ import { chown, copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { PatchfleetError } from '../../domain/failure.ts';
+import { ownAuthor } from '../../domain/own-commit.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
 import { closedGit, git, type TreeEntry } from './mirror-reader.ts';
-
-/** Whoever looks into the history inside the sandbox finds this author, at this time. */
-const author = {
-  GIT_AUTHOR_NAME: 'Patchfleet',
-  GIT_AUTHOR_EMAIL: 'patchfleet@localhost',
-  GIT_AUTHOR_DATE: '1000000000 +0000',
-  GIT_COMMITTER_NAME: 'Patchfleet',
-  GIT_COMMITTER_EMAIL: 'patchfleet@localhost',
-  GIT_COMMITTER_DATE: '1000000000 +0000',
-};
 
 /** Files were written raw, so git must compare them raw, whatever .gitattributes says. This file has the last word. */
 const rawAttributes = '* -text !eol -ident -filter -working-tree-encoding\n';
@@ -56,12 +47,14 @@ export async function makeSyntheticRepository(
   const blobs = new Set(entries.filter(({ mode }) => mode !== '160000').map(({ oid }) => oid));
   if (blobs.size > 0) {
     await mkdir(join(gitDir, 'objects', 'pack'), { recursive: true });
-    // window 0: the mirror's deltas are used again, new ones are not searched for.
+    // By the new repository, to whose file system the mirror need not belong, and which goes with what a death leaves
+    // in it. window 0: the mirror's deltas are used again, new ones are not searched for.
     await git(
-      mirrorDir,
+      gitDir,
       ['-c', 'pack.threads=1', 'pack-objects', '-q', '--window=0', join(gitDir, 'objects', 'pack', 'pack')],
       signal,
       `${[...blobs].join('\n')}\n`,
+      { GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(join(mirrorDir, 'objects')) },
     );
   }
   const lines = entries.map(({ mode, oid, path }) =>
@@ -69,7 +62,7 @@ export async function makeSyntheticRepository(
   );
   await git(gitDir, ['update-index', '-z', '--index-info'], signal, Buffer.concat(lines));
   const tree = text(await git(gitDir, ['write-tree'], signal));
-  const commit = text(await git(gitDir, ['commit-tree', tree, '-m', 'Snapshot'], signal, null, author));
+  const commit = text(await git(gitDir, ['commit-tree', tree, '-m', 'Snapshot'], signal, null, ownAuthor));
   await git(gitDir, ['update-ref', 'refs/heads/main', commit], signal);
   await rm(join(gitDir, 'description'), { force: true });
   return tree;
@@ -106,6 +99,9 @@ export async function refreshIndex(
   if (process.getuid?.() !== 0) return;
   for (const file of [index, copy]) await chown(file, user.uid, user.gid);
 }
+
+/** As git reads a path in a list that is cut at colons. */
+const quoted = (path: string) => `"${path.replaceAll(/[\\"]/g, '\\$&')}"`;
 
 const text = (bytes: Buffer) => bytes.toString('utf8').trim();
 

@@ -1,5 +1,4 @@
-import type Docker from 'dockerode';
-import { type MemoryState, memoryFiles, memoryState, unreclaimable } from '../../../sandbox/cgroup-memory.ts';
+import { type MemoryState, memoryFiles, memoryState } from '../../../sandbox/cgroup-memory.ts';
 import { PatchfleetError } from '../../domain/failure.ts';
 import { type Engine, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
@@ -7,21 +6,6 @@ import { readDockerStream } from './docker-stream.ts';
 /** What the engine, and by it the kernel, says of a container's memory: nothing that runs inside is asked. */
 
 const mib = 1024 * 1024;
-
-/**
- * What a container has in use now and cannot give back, bytes; see `usedBytes` of {@link MemoryState}. Null: the
- * engine does not say. Never rejects.
- */
-export async function usedMemory(container: Docker.Container): Promise<number | null> {
-  try {
-    const { memory_stats: stats } = await container.stats({ stream: false, 'one-shot': true });
-    if (!stats?.usage) return null;
-    const detail = stats.stats as Readonly<Record<string, number | undefined>> | undefined;
-    return unreclaimable(stats.usage, (name) => detail?.[name] ?? null);
-  } catch {
-    return null;
-  }
-}
 
 /** Bytes that are read of what the kernel says. */
 const longestAnswer = 64 * 1024;

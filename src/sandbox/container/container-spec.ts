@@ -112,11 +112,10 @@ export function containerSpec(
         core: 0,
         // One file alone cannot be larger than all of the workspace may be.
         fsize: config.workspace_mib * mib,
-        // The kernel counts these per user, and all sandboxes have one: what one took, another would lack. For
-        // processes it does so, too, so that no `nproc` is set: `PidsLimit` is of the container.
+        // The kernel counts these per user, and all sandboxes have one: what one took, another would lack. Processes
+        // and queued signals as well, so that no `nproc` and no `sigpending` is set: a bound is one for all together.
         memlock: 0,
         msgqueue: 0,
-        sigpending: 1024,
       }),
       OomScoreAdj: 500,
       Init: true,

@@ -4,7 +4,8 @@ import { cameToLimit } from '../../../sandbox/cgroup-memory.ts';
 import { createHeadTail } from '../../../sandbox/head-tail.ts';
 import { PatchfleetError } from '../../domain/failure.ts';
 import type { RunResult } from '../port.ts';
-import { endedForMemory, memoryExhausted, readMemoryState, usedMemory } from './container-memory.ts';
+import { endedForMemory, memoryExhausted, readMemoryState } from './container-memory.ts';
+import { usedMemory } from './container-use.ts';
 import { type Engine, engineProblem, openStream } from './docker-host.ts';
 import { readDockerStream } from './docker-stream.ts';
 

@@ -1,3 +1,5 @@
+import { lstat } from 'node:fs/promises';
+import { PatchfleetError } from '../../domain/failure.ts';
 import { keyOf, lookAt, namesIn, type Seen } from './directory.ts';
 
 /** Directories laid over each other: the first lies on top. They hold no marks of an overlay. */
@@ -36,3 +38,27 @@ export async function namesThrough(layers: readonly Buffer[], path: Buffer): Pro
   }
   return [...names.values()];
 }
+
+/**
+ * Does what compares with layers. They must be the same directories when it begins and when it has ended, else this
+ * fails with `sandbox_died`: without them everything would look new, and nothing removed.
+ */
+export async function whileTheyStand<T>(layers: readonly Buffer[], work: () => Promise<T>): Promise<T> {
+  const before = await identitiesOf(layers);
+  const [done] = await Promise.allSettled([work()]);
+  if ((await identitiesOf(layers)) !== before) throw moved();
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
+}
+
+async function identitiesOf(layers: readonly Buffer[]): Promise<string> {
+  const seen = await Promise.all(layers.map((layer) => lstat(layer, { bigint: true }))).catch(
+    (thrown: NodeJS.ErrnoException) => {
+      throw thrown.code === 'ENOENT' ? moved(thrown) : thrown;
+    },
+  );
+  return seen.map(({ dev, ino, ctimeNs }) => `${dev}:${ino}:${ctimeNs}`).join();
+}
+
+const moved = (cause?: unknown) =>
+  new PatchfleetError('sandbox_died', 'what its workspace was made of is gone, or is another now', { cause });

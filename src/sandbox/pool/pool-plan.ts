@@ -14,7 +14,7 @@ export interface PooledKind {
   readonly wanted: number;
   /** Nobody will ask for another: what there is goes at once. */
   readonly over: boolean;
-  /** When it was last said to be wanted, or one was taken. */
+  /** When it was last said to be wanted, or one was taken: after the idle time the word is forgotten. */
   readonly seenAt: number;
   /** Nothing is started before: a start failed. */
   readonly notBefore: number;
@@ -55,9 +55,9 @@ export function pauseAfter(failures: number): number {
 }
 
 /**
- * What is wanted is started, the kind seen last first, as far as there is room. One that nobody took for the idle time
- * goes, down to the least number of the kind seen last. One more than is wanted of its kind is kept until then (a count
- * is a guess), unless the room is needed. One that is wanted is never let go for another.
+ * What is wanted is started, the kind seen last first, as far as there is room, and kept for as long as it is. One more
+ * than is wanted goes once nobody took it for the idle time (a count is a guess), or its room is needed. Of the kind
+ * seen last the least number stays in any case. One that is wanted is never let go for another.
  */
 export function planPool({ now, limits, kinds, sandboxes }: PoolState): PoolPlan {
   const newestFirst = kinds.toSorted((a, b) => b.seenAt - a.seenAt);
@@ -79,17 +79,17 @@ export function planPool({ now, limits, kinds, sandboxes }: PoolState): PoolPlan
     if (missing > 0 && now < kind.notBefore) wakes.push(kind.notBefore);
     if (mine.length === 0 && target === 0 && (kind.over || now >= expiresAt)) forget.push(kind.key);
 
-    const oldestFirst = mine
+    if (wanted > 0 && mine.length > least) wakes.push(expiresAt);
+    // Of the oldest, as many as there are beyond what is wanted.
+    const beyond = mine
       .flatMap(({ id, readyAt }) => (readyAt === null ? [] : [{ id, readyAt }]))
-      .toSorted((a, b) => a.readyAt - b.readyAt);
-    // Of the oldest, as many as there are beyond what must stay.
-    const loose = oldestFirst.slice(0, Math.max(0, mine.length - least));
-    for (const { id, readyAt } of loose) {
-      const idleAt = kind.over ? now : Math.max(expiresAt, readyAt + limits.idleMs);
+      .toSorted((a, b) => a.readyAt - b.readyAt)
+      .slice(0, Math.max(0, mine.length - target));
+    for (const { id, readyAt } of beyond) {
+      const idleAt = kind.over ? now : readyAt + limits.idleMs;
       if (idleAt <= now) drop.add(id);
       else wakes.push(idleAt);
     }
-    const beyond = oldestFirst.slice(0, Math.max(0, mine.length - target));
     surplus.unshift(...beyond.map(({ id }) => id).filter((id) => !drop.has(id)));
   });
 

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
@@ -8,14 +7,13 @@ import { removeTree } from '../remove-tree.ts';
 import { diskUse } from './disk-use.ts';
 import { keepTree } from './keep-tree.ts';
 import type { MakerPlace, WorkspaceMaker } from './overlay-workspaces.ts';
-import { workspaceId } from './workspaces.ts';
+import { newWorkspaceId } from './workspaces.ts';
 
 /** Workspaces as plain copies, for where no overlay can be had. */
 export function createCopiedWorkspaces({ root, worker, user }: MakerPlace): WorkspaceMaker {
   return {
-    async create({ snapshot, prepared }, signal) {
+    async create({ snapshot, prepared }, signal, id = newWorkspaceId(worker)) {
       await mkdir(root, { recursive: true, mode: 0o700 });
-      const id = workspaceId(worker, randomBytes(8).toString('hex'));
       const dir = join(root, id);
       const options = { ...hostCommand, cancelSignal: signal } as const;
       try {

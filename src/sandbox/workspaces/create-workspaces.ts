@@ -112,13 +112,13 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
   return {
     mode,
     room: async () => await roomOf(await canonical()),
-    async create(base, signal) {
+    async create(base, signal, id) {
       const root = await canonical();
       const full = tooFull(await roomOf(root));
       if (full !== null) {
         throw new PatchfleetError('sandbox_unavailable', `the disk of the workspaces is too full: ${full}`);
       }
-      return await makerOf(await modeFor(base, signal), root).create(base, signal);
+      return await makerOf(await modeFor(base, signal), root).create(base, signal, id);
     },
     async all() {
       const withVolume = await workspacesWithVolume(docker, instance);

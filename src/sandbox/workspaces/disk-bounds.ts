@@ -8,9 +8,9 @@ const speed = { bytes: 1_000_000, entries: 50 };
 const soonestMs = 200;
 const latestMs = 10_000;
 
-/** Bytes a file system must have free for work to begin. */
-const reserveBytes = 1024 * mib;
-/** Of a small one, this part of its size. */
+/** What a file system must have free for work to begin: bytes, and files and directories that can still be made. */
+const reserve = { bytes: 1024 * mib, entries: 50_000 };
+/** Of a small one, this part of what it has. */
 const reservePart = 0.05;
 
 /** How long until what an attempt may write can be used up, ms; at least the time between two looks. */
@@ -33,21 +33,37 @@ export function boundReached(use: DiskUse, limits: DiskUse): string | null {
   return null;
 }
 
-/** What is known of a file system, bytes. */
+/** What is known of a file system: all there is of it, and what is left. One that makes files without end has 0. */
 export interface FileSystemRoom {
-  readonly size: number;
-  readonly free: number;
+  readonly size: DiskUse;
+  readonly free: DiskUse;
 }
 
-/** What must stay free of a file system, bytes. */
-export const reserveOf = ({ size }: FileSystemRoom): number => Math.min(reserveBytes, size * reservePart);
+/** What must stay free of a file system. */
+export const reserveOf = ({ size }: FileSystemRoom): DiskUse => ({
+  bytes: Math.min(reserve.bytes, size.bytes * reservePart),
+  entries: Math.min(reserve.entries, size.entries * reservePart),
+});
+
+/** What of a file system is below that many reserves; null: nothing. */
+function lackOf(room: FileSystemRoom, reserves: number): keyof DiskUse | null {
+  const kept = reserveOf(room);
+  if (room.free.bytes < kept.bytes * reserves) return 'bytes';
+  return room.free.entries < kept.entries * reserves ? 'entries' : null;
+}
 
 /** Why no work can begin on a file system; null: it can. */
 export function tooFull(room: FileSystemRoom): string | null {
-  const reserve = reserveOf(room);
-  if (room.free >= reserve) return null;
-  return `${Math.floor(room.free / mib)} MiB are free, ${Math.ceil(reserve / mib)} MiB are kept`;
+  const lack = lackOf(room, 1);
+  const kept = reserveOf(room);
+  if (lack === null) return null;
+  return lack === 'bytes'
+    ? `${Math.floor(room.free.bytes / mib)} MiB are free, ${Math.ceil(kept.bytes / mib)} MiB are kept`
+    : `${room.free.entries} files can still be made, ${Math.ceil(kept.entries)} are kept`;
 }
 
-/** Whether work that runs has to end because the file system runs full under it. */
-export const runsFull = (room: FileSystemRoom): boolean => room.free < reserveOf(room) / 2;
+/** What of a file system runs out under work that runs, so that some of it has to end; null: nothing. */
+export const runsOut = (room: FileSystemRoom): keyof DiskUse | null => lackOf(room, 0.5);
+
+/** Whether what can be made again should go: soon no work could begin. */
+export const runsLow = (room: FileSystemRoom): boolean => lackOf(room, 2) !== null;

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { lstat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { below, type Named, openNames } from '../harvest/directory.ts';
 import { hostCommand } from '../host-command.ts';
 
@@ -11,8 +12,10 @@ export interface DiskUse {
   readonly entries: number;
 }
 
-/** Directories of no more entries than this are looked at here, without starting a program. */
+/** Directories of no more entries, and no deeper, than this are looked at here, without starting a program. */
 const fewEntries = 200;
+const fewLevels = 16;
+const directoryAlone = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 const blockBytes = 512;
 
 /**
@@ -27,34 +30,42 @@ export async function diskUse(
   return (await fewUse(directory, signal)) ?? (await manyUse(directory, signal, enough));
 }
 
+/** Null: it is more, or deeper, than is looked at here. */
 async function fewUse(directory: string, signal: AbortSignal): Promise<DiskUse | null> {
   const use = { bytes: 0, entries: 0 };
   const seen = new Set<number>();
-  const open: Buffer[] = [Buffer.from(directory)];
-  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+  /** False: there is more. */
+  const visit = async (path: Buffer, depth: number): Promise<boolean> => {
     signal.throwIfAborted();
-    const names: Named[] = [];
-    await unlessOfTheMoment(async (parent: Buffer) => {
-      for await (const named of await openNames(parent)) {
+    const held = await unlessOfTheMoment((place) => open(place, directoryAlone), path);
+    if (held === null) return true;
+    try {
+      // By the directory that is held: one that is swapped for a symlink meanwhile leads nowhere.
+      const here = Buffer.from(`/proc/self/fd/${held.fd}`);
+      const names: Named[] = [];
+      for await (const named of await openNames(here)) {
         names.push(named);
-        if (use.entries + names.length > fewEntries) return;
+        if (use.entries + names.length > fewEntries) return false;
       }
-    }, path);
-    use.entries += names.length;
-    if (use.entries > fewEntries) return null;
-    for (const named of names) {
-      const place = below(path, named.name);
-      if (named.isDirectory()) open.push(place);
-      const stats = await unlessOfTheMoment((one: Buffer) => lstat(one), place);
-      if (stats === null) continue;
-      if (!named.isDirectory() && stats.nlink > 1) {
-        if (seen.has(stats.ino)) continue;
-        seen.add(stats.ino);
+      use.entries += names.length;
+      for (const { name } of names) {
+        const stats = await unlessOfTheMoment((place) => lstat(place), below(here, name));
+        if (stats === null) continue;
+        const isDirectory = stats.isDirectory();
+        if (!isDirectory && stats.nlink > 1) {
+          if (seen.has(stats.ino)) continue;
+          seen.add(stats.ino);
+        }
+        use.bytes += stats.blocks * blockBytes;
+        if (!isDirectory) continue;
+        if (depth === fewLevels || !(await visit(below(here, name), depth + 1))) return false;
       }
-      use.bytes += stats.blocks * blockBytes;
+      return true;
+    } finally {
+      await held.close();
     }
-  }
-  return use;
+  };
+  return (await visit(Buffer.from(directory), 0)) ? use : null;
 }
 
 /** Null for what an agent that works meanwhile, or has locked a directory, may cause. */
@@ -63,7 +74,7 @@ async function unlessOfTheMoment<T>(look: (place: Buffer) => Promise<T>, place: 
     return await look(place);
   } catch (thrown) {
     const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-    if (['ENOENT', 'ENOTDIR', 'EACCES', 'ENAMETOOLONG'].includes(code)) return null;
+    if (['ENOENT', 'ENOTDIR', 'EACCES', 'ELOOP'].includes(code)) return null;
     throw thrown;
   }
 }

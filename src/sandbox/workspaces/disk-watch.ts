@@ -3,7 +3,7 @@ import type { SandboxConfig } from '../../config/sandbox-config.ts';
 import { PatchfleetError } from '../../domain/failure.ts';
 import { engineProblem } from '../container/docker-host.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
-import { boundReached, type FileSystemRoom, nextLook, runsFull } from './disk-bounds.ts';
+import { boundReached, type FileSystemRoom, nextLook, runsOut } from './disk-bounds.ts';
 import type { DiskUse } from './disk-use.ts';
 
 /** What is watched: a workspace that an agent writes to. */
@@ -35,9 +35,19 @@ export const diskLimits = ({ workspace_mib, workspace_files }: SandboxConfig): D
 
 /** Room on the file system of a directory. */
 export async function roomOf(directory: string): Promise<FileSystemRoom> {
-  const { bsize, blocks, bavail } = await statfs(directory);
-  return { size: bsize * blocks, free: bsize * bavail };
+  const { bsize, blocks, bavail, files, ffree } = await statfs(directory);
+  return {
+    size: { bytes: bsize * blocks, entries: files },
+    free: { bytes: bsize * bavail, entries: ffree },
+  };
 }
+
+/** How often the file system is looked at while anybody may write, ms: it can be taken faster than it can be written to. */
+const guardMs = 500;
+const whyEnded = {
+  bytes: 'the disk of the workspaces runs full, and no other attempt wrote more to it',
+  entries: 'the disk of the workspaces runs out of files, and no other attempt made more of them',
+};
 
 /** Watches over what the attempts of this process write. `room`: on the file system of their workspaces. */
 export function createDiskWatch(
@@ -49,30 +59,51 @@ export function createDiskWatch(
   /** Ended for the sake of the others, and not gone yet. */
   const ending = new Set<Entry>();
 
-  /** What nobody can see (a file that was unlinked and is still open) fills the disk as well: one at a time goes. */
-  async function guard(): Promise<void> {
-    if (ending.size > 0 || !runsFull(await room())) return;
+  let guarding: Promise<void> | null = null;
+  let timer: NodeJS.Timeout | null = null;
+
+  async function guardOnce(): Promise<void> {
+    if (ending.size > 0) return;
+    const lack = runsOut(await room());
+    if (lack === null) return;
     await Promise.all([...watched].map((entry) => entry.refresh().catch(() => {})));
-    const [largest] = [...watched].sort((a, b) => b.use.bytes - a.use.bytes);
+    const [largest] = [...watched].sort((a, b) => b.use[lack] - a.use[lack]);
     if (largest === undefined || ending.size > 0) return;
     ending.add(largest);
-    largest.end('the disk of the workspaces runs full, and no other attempt wrote more to it');
+    largest.end(whyEnded[lack]);
   }
+  /** What nobody can see (a file that was unlinked and is still open) fills the disk as well: one at a time goes. */
+  const guard = () => {
+    guarding ??= guardOnce().finally(() => {
+      guarding = null;
+    });
+    return guarding;
+  };
+  const watch = (entry: Entry) => {
+    watched.add(entry);
+    // Where that fails, the next look at a workspace says so.
+    timer ??= setInterval(() => void guard().catch(() => {}), guardMs).unref();
+  };
+  const leave = (entry: Entry) => {
+    watched.delete(entry);
+    if (watched.size > 0 || timer === null) return;
+    clearInterval(timer);
+    timer = null;
+  };
 
   return {
     start(workspace, onReached) {
       const stop = new AbortController();
-      let timer: NodeJS.Timeout | null = null;
+      let next: NodeJS.Timeout | undefined;
       const entry: Entry = {
         use: { bytes: 0, entries: 0 },
         async refresh() {
           entry.use = await workspace.use(stop.signal, limits);
         },
         end(detail) {
-          if (stop.signal.aborted) return;
-          watched.delete(entry);
-          clearTimeout(timer ?? undefined);
-          timer = null;
+          if (stop.signal.aborted || !watched.has(entry)) return;
+          leave(entry);
+          clearTimeout(next);
           onReached(new PatchfleetError('disk_exhausted', detail));
         },
       };
@@ -90,16 +121,15 @@ export function createDiskWatch(
         if (!stop.signal.aborted && watched.has(entry)) schedule();
       };
       const schedule = () => {
-        timer = setTimeout(() => void look(), nextLook(entry.use, limits));
-        timer.unref();
+        next = setTimeout(() => void look(), nextLook(entry.use, limits)).unref();
       };
-      watched.add(entry);
+      watch(entry);
       schedule();
       return () => {
         stop.abort();
-        watched.delete(entry);
+        leave(entry);
         ending.delete(entry);
-        clearTimeout(timer ?? undefined);
+        clearTimeout(next);
       };
     },
   };

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, chown, mkdir, symlink } from 'node:fs/promises';
+import { chmod, chown, mkdir, readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PatchfleetError } from '../../domain/failure.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
@@ -10,11 +9,17 @@ import { diskUse } from './disk-use.ts';
 import { keepTree } from './keep-tree.ts';
 import { mountOverlay, optionProblem, overlayOptions, unmountBelow } from './overlay-mount.ts';
 import { type VolumeRemover, volumeName } from './workspace-volumes.ts';
-import { type Workspace, type WorkspaceBase, type WorkspaceMount, workspaceId } from './workspaces.ts';
+import {
+  listWorkspaces,
+  newWorkspaceId,
+  type Workspace,
+  type WorkspaceBase,
+  type WorkspaceMount,
+} from './workspaces.ts';
 
 /** Makes workspaces of one mode. */
 export interface WorkspaceMaker {
-  create(base: WorkspaceBase, signal: AbortSignal): Promise<Workspace>;
+  create(base: WorkspaceBase, signal: AbortSignal, id?: string): Promise<Workspace>;
 }
 
 export interface MakerPlace {
@@ -39,8 +44,8 @@ export interface MakerPlace {
  */
 export function createOverlayWorkspaces(place: MakerPlace): WorkspaceMaker {
   return {
-    create: (base, signal) =>
-      make(place, base, signal, async ({ dir, layers }) => {
+    create: (base, signal, id = newWorkspaceId(place.worker)) =>
+      make(place, id, base, signal, async ({ dir, layers }) => {
         const merged = join(dir, 'merged');
         // Whoever meets it without its mount (another mount namespace) can do nothing with it.
         await mkdir(merged, { mode: 0o000 });
@@ -60,8 +65,8 @@ export function createVolumeWorkspaces(
   by: { readonly removeVolume: VolumeRemover; readonly removeDirectory: (dir: string) => Promise<void> },
 ): WorkspaceMaker {
   return {
-    create: (base, signal) =>
-      make(place, base, signal, async ({ id, dir, layers }) => {
+    create: (base, signal, id = newWorkspaceId(place.worker)) =>
+      make(place, id, base, signal, async ({ id, dir, layers }) => {
         // The engine hands the options on as they are.
         const problem = optionProblem(dir);
         if (problem !== null) throw new Error(`no volume can be made of an overlay where ${problem}`);
@@ -77,8 +82,21 @@ export function createVolumeWorkspaces(
   };
 }
 
+/** The directories that overlays below `root` stand on, whoever made them: as long as one is there, it needs them. */
+export async function layersInUse(root: string): Promise<ReadonlySet<string>> {
+  const inUse = new Set<string>();
+  for (const { id } of await listWorkspaces(root)) {
+    for (const name of ['lower0', 'lower1']) {
+      const layer = await readlink(join(root, id, name)).catch(() => null);
+      if (layer !== null) inUse.add(layer);
+    }
+  }
+  return inUse;
+}
+
 async function make(
-  { root, worker, user }: MakerPlace,
+  { root, user }: MakerPlace,
+  id: string,
   { snapshot, prepared }: WorkspaceBase,
   signal: AbortSignal,
   attach: (made: {
@@ -91,7 +109,6 @@ async function make(
     readonly removeDirectory: (dir: string) => Promise<void>;
   }>,
 ): Promise<Workspace> {
-  const id = workspaceId(worker, randomBytes(8).toString('hex'));
   const dir = join(root, id);
   const upper = join(dir, 'upper');
   const layers = prepared ? ['lower1', 'lower0'] : ['lower0'];

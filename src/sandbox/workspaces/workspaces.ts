@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import type { HarvestEntry } from '../port.ts';
 import type { FileSystemRoom } from './disk-bounds.ts';
@@ -44,10 +45,10 @@ export interface Workspaces {
   /** How they are made; found out at the first use. Fails with `sandbox_unavailable` where none works. */
   mode(signal: AbortSignal): Promise<WorkspaceMode>;
   /**
-   * A fresh one with the contents of snapshot and prepared layer, writable by the sandbox user. Fails with
-   * `sandbox_unavailable`.
+   * A fresh one with the contents of snapshot and prepared layer, writable by the sandbox user; `id` by
+   * {@link newWorkspaceId}. Fails with `sandbox_unavailable`.
    */
-  create(base: WorkspaceBase, signal: AbortSignal): Promise<Workspace>;
+  create(base: WorkspaceBase, signal: AbortSignal, id?: string): Promise<Workspace>;
   /** What the file system of the workspaces has. */
   room(): Promise<FileSystemRoom>;
   /** Every workspace there is, also those that other processes made, in whatever mode. */
@@ -63,6 +64,10 @@ const separator = '@';
 export function workspaceId(worker: string, unique: string): string {
   if (!/^[\w.-]{1,150}$/.test(worker)) throw new TypeError(`not the name of a worker: ${worker}`);
   return `${worker}${separator}${unique}`;
+}
+
+export function newWorkspaceId(worker: string): string {
+  return workspaceId(worker, randomBytes(8).toString('hex'));
 }
 
 /** The worker whose workspace that is; null: it is none. */

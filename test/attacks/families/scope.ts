@@ -1,6 +1,7 @@
 import type { Refusal } from '../../../src/domain/patch.ts';
 import type { PatchPolicy } from '../../../src/merging/patch-policy.ts';
 import { readPatch } from '../../../src/merging/read-patch.ts';
+import { never } from '../../integration/patches/patch-setting.ts';
 import { type Attack, contained, escaped, type Family } from '../attack.ts';
 import { runScript } from '../probes.ts';
 import { baseFiles } from '../repository.ts';
@@ -8,6 +9,9 @@ import type { Stage } from '../stage.ts';
 
 /** What the row of the attacker may write. */
 const writes = ['src/**', 'docs/gr\u00f6\u00dfe.md', 'app/[id]/page.tsx'];
+
+/** A file that it may, and does, write. */
+const allowed = 'src/allowed.ts';
 
 interface Trick {
   readonly name: string;
@@ -146,6 +150,7 @@ const judgements = new WeakMap<Stage, Promise<Judged>>();
 
 async function judgeAll(stage: Stage): Promise<Judged> {
   const sandbox = await stage.fresh();
+  await sandbox.write(allowed, 'its own\n', { signal: never });
   for (const { name, sh } of tricks) {
     const outcome = await runScript(sandbox, { sh: `set -e\ncd /workspace\n${sh}` });
     if ('died' in outcome) throw new Error(`the sandbox ended at "${name}": ${outcome.died}`);
@@ -162,6 +167,8 @@ async function judgeAll(stage: Stage): Promise<Judged> {
       ...{ mirror: stage.setting.mirror, baseCommit: stage.commit, policy, message: 'attack', signal },
     });
     if (patch !== null) throw new Error('a patch was made of all of it');
+    if (refusals.some(({ path }) => path === allowed))
+      throw new Error('what it may write is refused as well');
     return refusals;
   };
   return { own: await judge(writes), everything: await judge(['**']) };

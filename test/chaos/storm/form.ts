@@ -51,7 +51,7 @@ export const shortForm: StormForm = {
   postgresRestarts: 1,
   dockerRestarts: 1,
   dockerAwayMs: 5000,
-  settleMs: 180_000,
+  settleMs: 420_000,
 };
 
 export function countTasks({ tasks }: StormForm): number {

@@ -2,9 +2,6 @@ import type { Away } from './schedule.ts';
 import type { Life } from './supervisor.ts';
 import type { StormWorld } from './world.ts';
 
-/** After a server came back, how long its absence may still end a process that was starting, milliseconds. */
-const afterMs = 5000;
-
 /** What a storm must not lead to, whatever it does to the results. */
 export function problemsOf(
   { github, model, relay, apps }: StormWorld,
@@ -21,14 +18,14 @@ export function problemsOf(
   ];
 }
 
-/** Processes that ended by themselves, except while starting without a database: nobody can start then. */
+/** Processes that ended by themselves, except those that were starting when a database was away: nobody can start then. */
 export function crashes(lives: readonly Life[], away: readonly Away[]): string[] {
   return lives
-    .filter(({ end, readyAt, endedAt }) => {
+    .filter(({ end, readyAt, startedAt, endedAt }) => {
       if (end !== 'itself') return false;
       const at = endedAt ?? Number.POSITIVE_INFINITY;
       const excused = away.some(
-        ({ outage, from, to }) => outage.startsWith('postgres') && at >= from && at <= to + afterMs,
+        ({ outage, from, to }) => outage.startsWith('postgres') && at >= from && startedAt <= to,
       );
       return readyAt !== null || !excused;
     })

@@ -22,8 +22,8 @@ export interface StormContext {
   readonly logsDir: string | null;
 }
 
-/** Sandboxes of lost attempts: a lease until the attempt is lost, then the reaper's interval, which is a lease too. */
-const reapMs = 5 * leaseMs;
+/** Sandboxes of lost attempts: a lease until the attempt is lost, then the reaper's interval, which is a lease too; and as much again as a slow machine takes. */
+const reapMs = 20 * leaseMs;
 
 /** For the work to come as far as the next kill wants it. */
 const patienceMs = 30_000;

@@ -9,6 +9,7 @@ import { describeWorld, untilIdle } from '../../support/app/until-done.ts';
 import { startWorld, type World } from '../../support/app/world.ts';
 import { agentCalls, attemptsOf, killWorkerAt, paidTwice } from '../../support/fixes/lost-worker.ts';
 import { type AskedFix, askFix, fixTasks, readFix, untilFixed } from '../../support/fixes/read-fix.ts';
+import { waitingCalls } from '../../support/model/create-model-double.ts';
 import { asUser, inside, outsideOf, reachable } from './direct-access.ts';
 import { agentTimes, openEnds, rowStories } from './figures.ts';
 import { files, hard, small, standing, wide } from './repository.ts';
@@ -27,7 +28,7 @@ beforeAll(async () => {
     },
   });
   for (const role of ['serve', 'work', 'work'] as const) await world.start(role, { dataDir: world.dataDir });
-}, 120_000);
+});
 afterAll(() => world.close());
 
 const rowsOf = <T extends object>(sql: string, ...values: unknown[]) =>
@@ -53,9 +54,19 @@ let made: Promise<{ fix: AskedFix; result: Awaited<ReturnType<typeof resultOf>> 
 /** The wide fix, undisturbed; made once. */
 function undisturbed() {
   const make = async () => {
-    world.model.configure(wide);
-    const fix = await askFix(world);
-    return { fix, result: await resultOf(fix) };
+    const { model } = world;
+    model.configure(wide);
+    // No agent gets an answer before all four of them work.
+    const answer = model.hold(({ attempt }) => attempt !== '');
+    try {
+      const fix = await askFix(world);
+      const working = () => new Set(waitingCalls(model).map(({ subtask }) => subtask)).size;
+      await until('all four agents work', () => working() === 4, { describe: () => describeWorld(world) });
+      answer();
+      return { fix, result: await resultOf(fix) };
+    } finally {
+      answer();
+    }
   };
   made ??= make();
   return made;
@@ -85,9 +96,10 @@ describe('before it goes live', () => {
     await untilFixed(world, fix);
     const [task] = await fixTasks(world, fix);
     const stages = ['task planned', 'attempt succeeded', 'patches merged', 'task published'];
-    const logged = await until('the last stage is logged', () => {
+    // The processes' logs are read one by one.
+    const logged = await until('every stage is logged', () => {
       const own = logs().filter((line) => line.task === task?.id && stages.includes(line.msg));
-      return own.some(({ msg }) => msg === 'task published') && own;
+      return stages.every((stage) => own.some(({ msg }) => msg === stage)) && own;
     });
     expect(
       stages.map((stage) => [

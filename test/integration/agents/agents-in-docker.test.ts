@@ -15,7 +15,7 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   setting = createSetting();
   sandbox = await setting.acquire({ [odd.change.path]: odd.text, [dashed.change.path]: dashed.text });
-}, 60_000);
+});
 afterAll(() => setting.end());
 
 /** A model that makes these calls, one a turn, and keeps what it was answered. */

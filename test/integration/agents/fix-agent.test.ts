@@ -91,7 +91,7 @@ describe('the fix agent, against a strict API', () => {
     expect(double.journal().filter((entry) => entry.refusal !== null)).toEqual([]);
   });
 
-  it('does the same in a real container', { timeout: 60_000 }, async () => {
+  it('does the same in a real container', async () => {
     const { report, changed } = await fix(everything, row, await setting.acquire(files));
     expect(report.turns).toBe(4);
     expect(changed).toEqual(expected);

@@ -68,9 +68,7 @@ describe('planning with a model, against a strict API', () => {
 });
 
 describe('the whole of the scripted change', () => {
-  it('leaves the tests of the sample passing', {
-    timeout: 120_000,
-  }, async () => {
+  it('leaves the tests of the sample passing', async () => {
     const { rows } = await plan();
     const whole = await createLocalSandbox(base);
     const fixer = createFixer(coder, {

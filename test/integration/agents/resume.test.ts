@@ -2,8 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAgent, createFixer, createTriager } from '../../../src/agents/create-agent.ts';
 import type { TurnKeeper } from '../../../src/agents/port.ts';
 import { protectionBy } from '../../../src/domain/protection.ts';
+import type { ModelGateway } from '../../../src/inference/port.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
-import type { KeptTurn } from '../../../src/store/port.ts';
+import type { KeptTurn } from '../../../src/store/port/checkpoints.ts';
 import { createLocalSandbox } from '../../support/local-sandbox.ts';
 import { createModelDouble, type ModelDouble } from '../../support/model/create-model-double.ts';
 import { plantedFaults } from '../../support/model/planted-faults.ts';
@@ -160,9 +161,24 @@ describe('an agent that goes on', () => {
 
 describe('identical calls in flight', () => {
   it('of two attempts are made once, and the second pays nothing', async () => {
-    double.configure({ latencyMs: 300 });
-    const gateway = gatewayTo(double);
-    const reports = await Promise.all(
+    double.configure({});
+    const inner = gatewayTo(double);
+    let calls = 0;
+    const gateway: ModelGateway = {
+      complete: (...call) => {
+        calls += 1;
+        return inner.complete(...call);
+      },
+    };
+    // Neither turn is answered before both attempts have asked for it.
+    const [first, second] = [0, 1].map((turn) => double.hold((call) => call.turn === turn));
+    const both = async () => {
+      await expect.poll(() => calls).toBe(2);
+      first?.();
+      await expect.poll(() => calls).toBe(4);
+      second?.();
+    };
+    const running = Promise.all(
       ['a1', 'a2'].map(async (attemptId) => {
         const sandbox = await sandboxOf({ 'a.js': 'one\n' });
         const fixer = createFixer(coder, {
@@ -178,6 +194,7 @@ describe('identical calls in flight', () => {
         return { report, tokens: kept.turns.map(({ tokens }) => tokens > 0) };
       }),
     );
+    const [reports] = await Promise.all([running, both()]);
     expect(reports[1]?.report).toEqual(reports[0]?.report);
     expect(turnsAsked()).toEqual([0, 1]);
     expect(reports.flatMap(({ tokens }) => tokens).filter(Boolean)).toHaveLength(2);

@@ -1,15 +1,17 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compose } from '../../../src/compose.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { compose, type StandIns } from '../../../src/compose.ts';
 import { operatorConfigSchema } from '../../../src/config/operator-config.ts';
 import { readEnvironment } from '../../../src/config/read-environment.ts';
+import type { Sandboxes } from '../../../src/sandbox/port.ts';
 
 let dataDir = '';
 beforeAll(async () => {
@@ -24,7 +26,7 @@ const key = generateKeyPairSync('rsa', {
   privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
 }).privateKey;
 
-function composeWith(variables: Record<string, string>) {
+function composeWith(variables: Record<string, string>, standIns: StandIns = {}) {
   const env = readEnvironment({
     APP_ID: '1',
     PRIVATE_KEY: key,
@@ -34,24 +36,34 @@ function composeWith(variables: Record<string, string>) {
     ...variables,
   });
   if (!env.ok) throw new Error(JSON.stringify(env.problems));
-  return compose(env.value, operatorConfigSchema.parse({}), {});
+  return compose(env.value, operatorConfigSchema.parse({}), {}, standIns);
 }
 
-/** The file of the server's process, there as long as it runs. */
-const running = async () =>
-  (await readdir(dataDir, { recursive: true })).filter((path) => path.endsWith('postmaster.pid'));
+/** Whether the file of the server's process is there, which it is as long as it runs. */
+const running = () => existsSync(join(dataDir, 'postgres/cluster/postmaster.pid'));
 
 describe('the composition', () => {
   it('that fails leaves no database running', async () => {
     await expect(composeWith({ DOCKER_HOST: 'nonsense' })).rejects.toMatchObject({ code: 'config_invalid' });
-    expect(await running()).toEqual([]);
+    expect(running()).toBe(false);
   });
 
-  it('runs its database until it is closed', async () => {
-    const parts = await composeWith({});
-    expect(await running()).toHaveLength(1);
+  it('runs its database until it is closed, and signs off once its sandboxes are gone', async () => {
+    const did: string[] = [];
+    const close = async () => {
+      // Whoever reaped meanwhile would take them for a dead worker's.
+      await new Promise(setImmediate);
+      did.push('sandboxes closed');
+    };
+    const parts = await composeWith({}, { sandboxes: { close } as Partial<Sandboxes> as Sandboxes });
+    vi.spyOn(parts.store.workers, 'leave').mockImplementation(async () => void did.push('signed off'));
+    expect(running()).toBe(true);
+    await parts.dispatch.stop();
     await parts.close();
-    expect(await running()).toEqual([]);
+    expect({ did, running: running() }).toEqual({
+      did: ['sandboxes closed', 'signed off'],
+      running: false,
+    });
   });
 });
 
@@ -83,6 +95,6 @@ describe('the command line', () => {
       code: 1,
       said: expect.stringContaining('EADDRINUSE'),
     });
-    expect(await running()).toEqual([]);
+    expect(running()).toBe(false);
   });
 });

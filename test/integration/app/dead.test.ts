@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { eq } from 'drizzle-orm';
 import { execa } from 'execa';
@@ -9,17 +9,13 @@ import { bury } from '../../../src/store/dead-letters.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { deadLetters, subtasks, tasks } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
+import { inherited } from '../../support/app/start-app.ts';
 import { openTestDatabase } from '../../support/database.ts';
 import { newPlan, newRow, newTask, planFacts } from '../../support/tasks.ts';
 
 /** The command line in a process of its own, beside a service that has the database open. */
 
 const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
-const privateKey = generateKeyPairSync('rsa', {
-  modulusLength: 2048,
-  publicKeyEncoding: { type: 'spki', format: 'pem' },
-  privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-}).privateKey;
 
 let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let store: Store;
@@ -38,10 +34,9 @@ afterAll(async () => {
 async function dead(...args: string[]) {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [main, 'dead', ...args], {
     reject: false,
+    extendEnv: false,
     env: {
-      APP_ID: '1',
-      PRIVATE_KEY: privateKey,
-      WEBHOOK_SECRET: 'secret',
+      ...Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
       PATCHFLEET_DATA: database.dataDir,
     },
   });
@@ -128,7 +123,7 @@ describe('patchfleet dead', () => {
       'ID        KIND     CODE                 AGE  TASK',
       expect.stringMatching(
         new RegExp(
-          `^${short} {2}subtask {2}verification_failed {2}\\d+ s {2}fix of octo/sample#${task.number}$`,
+          `^${short} {2}subtask {2}verification_failed {2,}\\d+ (?:s|min) {2}fix of octo/sample#${task.number}$`,
         ),
       ),
     ]);
@@ -139,6 +134,7 @@ describe('patchfleet dead', () => {
     expect(shown.stdout).toContain('title: broken');
     expect(shown.stdout).toContain(`patchfleet dead retry ${short}`);
 
+    const before = Date.now();
     expect(await dead('retry', short)).toMatchObject({
       exitCode: 0,
       stdout: expect.stringContaining('due again'),
@@ -154,13 +150,13 @@ describe('patchfleet dead', () => {
     expect(await store.due.tasks('running')).toMatchObject([{ id: task.id }]);
     const revived = await store.tasks.get(task.id);
     expect(revived?.retriesUsed).toBe(0);
-    expect(revived?.plannedAt?.getTime()).toBeGreaterThan(Date.now() - 60_000);
+    expect(revived?.plannedAt?.getTime()).toBeGreaterThanOrEqual(before);
     expect(await dead('retry', short)).toMatchObject({
       exitCode: 1,
       stderr: 'not retried: it was retried already',
     });
     await store.tasks.settle(task.id, 'cancelled', { code: 'cancelled', detail: 'by the test' });
-  }, 60_000);
+  });
 
   it('plans a task again', async () => {
     const task = await runningTask();

@@ -40,8 +40,8 @@ beforeAll(async () => {
     .trim();
   const snapshots = createSnapshots({ dir: join(setting.home, 'snapshots') });
   snapshot = await snapshots.ensure({ id: 1, mirrorDir }, commit, signal);
-}, 60_000);
-afterAll(() => setting.end(), 60_000);
+});
+afterAll(() => setting.end());
 
 async function inSandbox<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
   const request = { taskId: 'task', attemptId: crypto.randomUUID(), snapshot, wallMs: 120_000 };

@@ -15,9 +15,7 @@ afterAll(() => double.close());
 const line = fc.constantFrom('', 'a', 'b', '-- a', '++ b', '@@ -1 +1 @@', '\\ No newline', 'c\r');
 const text = fc.array(line, { maxLength: 40 }).map((lines) => lines.join('\n'));
 
-it('every line of every hunk is the line of that number in the file of that side', {
-  timeout: 30_000,
-}, async () => {
+it('every line of every hunk is the line of that number in the file of that side', async () => {
   await fc.assert(
     fc.asyncProperty(text, text, async (before, after) => {
       const base = await double.commit('a/b', { branch: 'main', files: { f: before } });

@@ -24,8 +24,8 @@ const files = Object.fromEntries([
 let setting: MergingSetting;
 beforeAll(async () => {
   setting = await createMergingSetting(files);
-}, 60_000);
-afterAll(async () => await setting.end(), 60_000);
+});
+afterAll(async () => await setting.end());
 
 const integrate = (patches: MergePatch[]) =>
   createIntegrator({ verifier: setting.verifier }).integrate({
@@ -79,7 +79,7 @@ it('one culprit among eight is found in few verifications, a conflict is left ou
   // Asked again, nothing is run: the reports are kept.
   expect(await integrate([...patches, rival])).toEqual({ ...candidate, verifications: 0 });
   expect(setting.started()).toBe(0);
-}, 120_000);
+});
 
 it('a target that moved is verified itself, the candidate only where its tree is another one', async () => {
   const changed = (at: number) => ({ [`src/${at}.js`]: source(at, `return ${at} + 0;`) });
@@ -107,4 +107,4 @@ it('a target that moved is verified itself, the candidate only where its tree is
   expect(moved).toMatchObject({ merged: [0, 1], leftOut: [], verifications: 2 });
   expect(moved.tree).not.toBe(first.tree);
   expect(setting.started()).toBe(2);
-}, 120_000);
+});

@@ -22,8 +22,8 @@ const broken = { 'src/sum.js': 'export const sum = (a, b) => a - b;\n' };
 let setting: MergingSetting;
 beforeAll(async () => {
   setting = await createMergingSetting(files);
-}, 60_000);
-afterAll(async () => await setting.end(), 60_000);
+});
+afterAll(async () => await setting.end());
 
 async function restore(
   changes: Files,

@@ -15,14 +15,14 @@ const broken = { 'src/sum.js': 'export const sum = (a, b) => a - b;\n' };
 let setting: MergingSetting;
 beforeAll(async () => {
   setting = await createMergingSetting(files);
-}, 60_000);
+});
 afterEach(() => {
   setting.hooks.before = null;
   setting.hooks.ready = null;
   setting.started();
   expect(setting.containers()).toEqual([]);
 });
-afterAll(async () => await setting.end(), 60_000);
+afterAll(async () => await setting.end());
 
 const clean = { passed: true, newFailures: [], knownFailures: [], flaky: [] };
 
@@ -241,7 +241,7 @@ describe('a sandbox that fails', () => {
     const context = setting.context({ commands: [shell('sleep 60')], signal: abort.signal });
     setting.hooks.ready = async () => abort.abort(new Error('superseded'));
     await expect(setting.verifier.report(setting.head, context)).rejects.toThrow('superseded');
-    await expect.poll(setting.containers, { timeout: 20_000 }).toEqual([]);
+    await expect.poll(setting.containers).toEqual([]);
   });
 
   it('is not asked for a program that is not in the image: the report says so', async () => {

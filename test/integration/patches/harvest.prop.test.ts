@@ -66,7 +66,7 @@ it('what an agent made is read, written, and applied as a patch, to the tree git
     await removeTree(workspace);
   };
   await fc.assert(fc.asyncProperty(change, run), { numRuns: runs, endOnFailure: true });
-}, 120_000);
+});
 
 it('the same from a container', async () => {
   const sandboxes = createSetting();
@@ -94,4 +94,4 @@ it('the same from a container', async () => {
     await Promise.all(opened.map((sandbox) => sandbox.close()));
     await sandboxes.end();
   }
-}, 120_000);
+});

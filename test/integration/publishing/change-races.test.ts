@@ -1,6 +1,7 @@
 import { eq } from 'drizzle-orm';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { NewTask, Task } from '../../../src/store/port.ts';
+import type { NewTask } from '../../../src/store/port/tasks.ts';
+import type { Task } from '../../../src/store/port.ts';
 import { candidates } from '../../../src/store/schema.ts';
 import { type ChangeFixture, openChangeFixture, repoName } from './change-fixture.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
-import type { NewTask } from '../../../src/store/port.ts';
+import type { NewTask } from '../../../src/store/port/tasks.ts';
 import { type ChangeFixture, openChangeFixture, repoName } from './change-fixture.ts';
 
 let fixture: ChangeFixture;

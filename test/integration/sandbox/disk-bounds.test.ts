@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,23 +45,52 @@ describe('what was written', () => {
     },
   );
 
-  it('ends the largest alone, and the next only when that is gone, where the disk runs full', async () => {
-    const room = { size: 100 * mib, free: 1 * mib };
-    const watch = createDiskWatch(async () => room, { bytes: 300_000, entries: 1000 }, { warn: () => {} });
-    const ended: string[] = [];
-    const watched = (id: string, bytes: number) => {
-      const stop = watch.start({ id, use: async () => ({ bytes, entries: 1 }) }, ({ code }) =>
-        ended.push(`${id} ${code}`),
-      );
-      return stop;
-    };
-    const stops = { small: watched('small', 10), large: watched('large', 1000) };
-    // One look at each at least, else both are as large.
-    await expect.poll(() => ended).toEqual(['large disk_exhausted']);
-    stops.large();
-    await expect.poll(() => ended).toEqual(['large disk_exhausted', 'small disk_exhausted']);
-    stops.small();
+  it('is never counted elsewhere, whatever is swapped meanwhile', async () => {
+    const [at, outside] = [join(dir, 'swapped'), join(dir, 'outside')];
+    mkdirSync(at);
+    mkdirSync(outside);
+    for (let index = 0; index < 100; index += 1) writeFileSync(join(outside, `${index}`), 'x');
+    const swap = `
+      const fs = require('node:fs');
+      process.chdir(process.argv[1]);
+      for (;;) { fs.mkdirSync('d'); fs.rmdirSync('d'); fs.symlinkSync('../outside', 'd'); fs.unlinkSync('d'); }`;
+    const swapper = spawn(process.execPath, ['-e', swap, at], { stdio: 'ignore' });
+    try {
+      const counted = new Set<number>();
+      while (!counted.has(1)) counted.add((await diskUse(at, signal)).entries);
+      for (let look = 0; look < 1000; look += 1) counted.add((await diskUse(at, signal)).entries);
+      expect(Math.max(...counted)).toBe(1);
+    } finally {
+      swapper.kill('SIGKILL');
+    }
   });
+
+  it.each([
+    ['runs full', { size: { bytes: 100 * mib, entries: 0 }, free: { bytes: 1 * mib, entries: 0 } }, 'bytes'],
+    ['runs out of files', { size: { bytes: 1, entries: 1000 }, free: { bytes: 1, entries: 1 } }, 'entries'],
+  ] as const)(
+    'ends the largest alone, and the next only when that is gone, where the disk %s',
+    async (words, room, most) => {
+      // So far from their own bounds that nobody looks at them for seconds.
+      const limits = { bytes: 1e12, entries: 1e9 };
+      const watch = createDiskWatch(async () => room, limits, { warn: () => {} });
+      const ended: string[] = [];
+      const watched = (id: string, use: { bytes: number; entries: number }) =>
+        watch.start({ id, use: async () => use }, ({ code, detail }) =>
+          ended.push(`${id} ${code} ${detail}`),
+        );
+      const other = most === 'bytes' ? 'entries' : 'bytes';
+      const stops = {
+        small: watched('small', { bytes: 5000, entries: 5000, [most]: 10 }),
+        large: watched('large', { bytes: 1000, entries: 1000, [other]: 20 }),
+      };
+      const line = (id: string) => expect.stringMatching(`^${id} disk_exhausted the disk .* ${words}`);
+      await expect.poll(() => ended).toEqual([line('large')]);
+      stops.large();
+      await expect.poll(() => ended).toEqual([line('large'), line('small')]);
+      stops.small();
+    },
+  );
 });
 
 describe('an attempt that writes more than it may', () => {
@@ -69,7 +98,7 @@ describe('an attempt that writes more than it may', () => {
   beforeAll(() => {
     setting = createSetting({ workspace_mib: 64, workspace_files: 2000 });
   });
-  afterAll(async () => await setting.end(), 60_000);
+  afterAll(async () => await setting.end());
 
   it.each([
     [
@@ -112,5 +141,5 @@ describe('an attempt that writes more than it may', () => {
     const run = sandbox.runByEngine(['sh', '-c', script], { signal, wallMs: 60_000 });
     await expect(run).rejects.toMatchObject({ code: 'disk_exhausted' });
     await sandbox.close();
-  }, 60_000);
+  });
 });

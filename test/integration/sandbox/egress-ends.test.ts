@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(async () => {
   server.close();
   await setting.end();
-}, 60_000);
+});
 
 it.each(['socket', 'stream'] as const)(
   'nothing gets out by the %s once the proxy is gone',
@@ -94,7 +94,6 @@ it.each(['socket', 'stream'] as const)(
       await opened.discard();
     }
   },
-  60_000,
 );
 
 it('nothing gets out once the worker is killed, and its socket is reaped by another', async () => {
@@ -107,17 +106,19 @@ it('nothing gets out once the worker is killed, and its socket is reaped by anot
   );
   const [containerId] = (await once(createInterface({ input: worker.stdout }), 'line')) as [string];
   const before = requests;
-  await expect.poll(() => requests, { timeout: 30_000 }).toBeGreaterThan(before + 2);
+  await expect.poll(() => requests).toBeGreaterThan(before + 2);
   const sockets = join(dirname(setting.workspacesDir), 'egress');
   expect(readdirSync(sockets)).toEqual([expect.stringMatching(/^killed@/)]);
   worker.kill('SIGKILL');
   await once(worker, 'exit');
+  // What it had sent before stands in the server's queue before this one.
+  await fetch(`http://127.0.0.1:${portOf()}/`).then((response) => response.text());
   server.closeAllConnections();
   const after = requests;
   const state = () => docker('inspect', '--format', '{{.State.Running}}', containerId);
-  await expect.poll(state, { timeout: 30_000, interval: 200 }).toBe('false');
+  await expect.poll(state, { interval: 200 }).toBe('false');
   expect(requests).toBe(after);
   await setting.sandboxes.reap(async () => false);
   expect(existsSync(sockets) ? readdirSync(sockets) : []).toEqual([]);
   expect(setting.containers()).toEqual([]);
-}, 60_000);
+});

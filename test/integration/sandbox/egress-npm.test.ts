@@ -82,4 +82,4 @@ it('npm installs from a registry that is allowed, and says what is missing of on
   } finally {
     await setting.end();
   }
-}, 120_000);
+});

@@ -2,12 +2,15 @@
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import { createSandboxes } from '../../../src/sandbox/docker-sandboxes.ts';
 
-const [instance = '', workspacesDir = '', snapshot = '', port = ''] = process.argv.slice(2);
+const [instance = '', workspacesDir = '', snapshot = '', port = '', runtime] = process.argv.slice(2);
 const signal = new AbortController().signal;
 const image = process.env['PATCHFLEET_TEST_IMAGE'];
 const sandboxes = createSandboxes({
   dockerHost: process.env['DOCKER_HOST'],
-  config: sandboxConfigSchema.parse({ memory_mib: 256, ...(image === undefined ? {} : { image }) }),
+  config: sandboxConfigSchema.parse({
+    ...{ memory_mib: 256, runtime: runtime ?? null },
+    ...(image === undefined ? {} : { image }),
+  }),
   instance,
   worker: 'killed',
   workspacesDir,

@@ -77,8 +77,8 @@ describe.each(['auto', 'stream'] as const)('by the transport %s', (transport) =>
     const audit = async (record: EgressRecord) => void records.push(record);
     setting = createSetting({}, { egress: { audit, resolve, transport } });
     sandbox = await setting.acquire({ 'ca.pem': cert }, 'attempt-1', { network: rules() });
-  }, 60_000);
-  afterAll(async () => await setting.end(), 60_000);
+  });
+  afterAll(async () => await setting.end());
 
   it('reaches what is allowed, by CONNECT with a certificate that is checked, and plain', async () => {
     seen.length = 0;
@@ -97,7 +97,7 @@ describe.each(['auto', 'stream'] as const)('by the transport %s', (transport) =>
       wallMs: 60_000,
     });
     expect(byEngine.stdout.trim()).toBe('200 package /d');
-  }, 60_000);
+  });
 
   it('carries large bodies in both directions, several at once, while tools are used', async () => {
     const answers = await Promise.all([
@@ -106,7 +106,7 @@ describe.each(['auto', 'stream'] as const)('by the transport %s', (transport) =>
       sandbox.read('ca.pem', { signal }).then(({ text }) => text),
     ]);
     expect(answers).toEqual([`200 ${large}`, `200 took ${large}`, cert]);
-  }, 60_000);
+  });
 
   it('reaches nothing else, says what is missing, and records it', async () => {
     const before = records.length;
@@ -143,7 +143,7 @@ for url in ['https://other.test/x', 'http://other.test/secret', 'http://public.t
       ['attempt:attempt-1', 'egress.refused', 'other.test:80'],
       ['attempt:attempt-1', 'egress.refused', `public.test:${plain}`],
     ]);
-  }, 60_000);
+  });
 
   it('cannot be put to other uses: names in TLS and Host that differ, and things that are neither', async () => {
     seen.length = 0;
@@ -191,7 +191,7 @@ for url in ['https://other.test/x', 'http://other.test/secret', 'http://public.t
       'not a path, as it must be in a tunnel',
       'the tunnel carries neither TLS nor HTTP',
     ]);
-  }, 60_000);
+  });
 
   it('has its socket for itself, and leaves nothing behind', async () => {
     const sockets = join(dirname(setting.workspacesDir), 'egress');
@@ -203,7 +203,7 @@ for url in ['https://other.test/x', 'http://other.test/secret', 'http://public.t
     await sandbox.close();
     expect(existsSync(sockets) ? readdirSync(sockets) : []).toEqual([]);
     expect(records.at(-1)).toMatchObject({ actor: 'attempt:attempt-1', action: 'egress.closed' });
-  }, 60_000);
+  });
 });
 
 it('without rules there is no port, no socket and no variable, whatever the operator allows', async () => {
@@ -218,7 +218,7 @@ it('without rules there is no port, no socket and no variable, whatever the oper
   } finally {
     await setting.end();
   }
-}, 60_000);
+});
 
 it('sockets of dead workers are reaped, those of the living are not', async () => {
   const setting = createSetting({}, { egress: { audit: async () => {}, resolve } });
@@ -232,4 +232,4 @@ it('sockets of dead workers are reaped, those of the living are not', async () =
   } finally {
     await setting.end();
   }
-}, 60_000);
+});

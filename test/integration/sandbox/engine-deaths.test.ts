@@ -33,29 +33,29 @@ describe.skipIf(whyNoEngine() !== null)('an engine', () => {
   beforeAll(async () => {
     engine = await startSecondEngine({ diskMib: 3072 });
     await engine.loadImage(image);
-    setting = createSetting({ image, pool: { min: 0, max: 3, idle_seconds: 60 } }, { engine: engine.host });
-  }, 120_000);
+    setting = createSetting({ image, pool: { min: 0, max: 3, idle_seconds: 900 } }, { engine: engine.host });
+  });
   afterAll(async () => {
     await setting.sandboxes.close();
     await setting.end();
     await engine?.end();
-  }, 120_000);
+  });
 
   const kindOf = (text: string) => ({ snapshot: setting.snapshot({ 'a.txt': text }) });
   const started = (count: number) =>
-    expect.poll(() => setting.sandboxes.figures.started, { timeout: 60_000 }).toBeGreaterThanOrEqual(count);
+    expect.poll(() => setting.sandboxes.figures.started).toBeGreaterThanOrEqual(count);
 
   it.for(['SIGTERM', 'SIGKILL'] as const)(
     'that is ended by %s under used and pooled sandboxes is told of, and all is well once it is back',
-    { timeout: 120_000 },
     async (kill) => {
       const before = setting.sandboxes.figures;
       const kind = kindOf('ahead\n');
       setting.sandboxes.prewarm(kind, 2);
       await started(before.started + 2);
       const [used, other] = [await setting.acquire(), await setting.acquire()];
-      const running = used.run(['sleep', '60'], limits);
-      const judged = other.runByEngine(['sleep', '60'], limits);
+      const lasting = { signal, wallMs: 600_000 };
+      const running = used.run(['sleep', '600'], lasting);
+      const judged = other.runByEngine(['sleep', '600'], lasting);
       const ends = Promise.all([
         expect(running).rejects.toMatchObject({ code: 'sandbox_died' }),
         expect(judged).rejects.toMatchObject({ code: 'sandbox_died' }),
@@ -77,13 +77,10 @@ describe.skipIf(whyNoEngine() !== null)('an engine', () => {
       await next.close();
       setting.sandboxes.prewarm(kind, 0);
       await expect
-        .poll(
-          async () => {
-            await setting.sandboxes.reap(async () => true);
-            return await setting.left();
-          },
-          { timeout: 30_000 },
-        )
+        .poll(async () => {
+          await setting.sandboxes.reap(async () => true);
+          return await setting.left();
+        })
         .toEqual(nothing);
     },
   );
@@ -106,5 +103,5 @@ describe.skipIf(whyNoEngine() !== null)('an engine', () => {
     await next.close();
     await setting.sandboxes.reap(async () => true);
     expect(await setting.left()).toEqual(nothing);
-  }, 120_000);
+  });
 });

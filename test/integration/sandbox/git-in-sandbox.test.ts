@@ -34,11 +34,11 @@ beforeAll(async () => {
   const snapshot = await snapshots.ensure({ id: 1, mirrorDir }, commit, signal);
   const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 60_000 };
   sandbox = await setting.sandboxes.acquire(request, signal);
-}, 60_000);
+});
 afterAll(async () => {
   await sandbox?.close();
   await setting.end();
-}, 60_000);
+});
 
 const run = (...argv: string[]) => sandbox.run(argv, { signal, wallMs: 20_000 });
 

@@ -1,8 +1,9 @@
 import { execFile, execFileSync, type StdioOptions } from 'node:child_process';
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inherited } from '../../support/app/start-app.ts';
 import { createSetting, docker, never, type Setting } from './docker-setting.ts';
 
 const image = process.env['PATCHFLEET_TEST_IMAGE'] ?? 'patchfleet-sandbox:latest';
@@ -19,17 +20,11 @@ afterAll(async () => {
   execFileSync('docker', ['rmi', '--force', broken], { stdio: 'ignore' });
 });
 
-/** `patchfleet doctor --image NAME`, with nothing but a configuration. */
+/** `patchfleet doctor --image NAME`, where there is nothing but an engine: no App, no database, no agent. */
 function doctor(name: string): Promise<{ code: number | null; lines: string[] }> {
-  const config = join(setting.home, 'patchfleet.yml');
-  writeFileSync(config, 'agents: [{name: lint, kind: command, command: [lint], format: lines}]\n');
-  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const env = {
-    ...process.env,
-    APP_ID: '1',
-    WEBHOOK_SECRET: 'secret',
-    PRIVATE_KEY: String(privateKey.export({ type: 'pkcs1', format: 'pem' })),
-    PATCHFLEET_CONFIG: config,
+    ...Object.fromEntries(inherited.map((variable) => [variable, process.env[variable]])),
+    PATCHFLEET_CONFIG: join(setting.home, 'patchfleet.yml'),
     PATCHFLEET_DATA: join(setting.home, 'data'),
   };
   return new Promise((resolve) => {
@@ -47,7 +42,7 @@ it('holds all that is needed and recommended, says the doctor', async () => {
     code: 0,
     lines: [expect.stringMatching(/^\S+ has \d+ MiB\.$/), 'all well'],
   });
-}, 60_000);
+});
 
 it('brings these programs, whichever way it was built', async () => {
   const sandbox = await setting.acquire({
@@ -80,7 +75,7 @@ it('brings these programs, whichever way it was built', async () => {
     pytest: expect.stringContaining('1 passed'),
     user: String(process.getuid?.() || 10_001),
   });
-}, 90_000);
+});
 
 it('is taken apart by the doctor where something is missing', async () => {
   const input = [
@@ -102,7 +97,7 @@ it('is taken apart by the doctor where something is missing', async () => {
       expect.stringMatching(/ declares volumes \(\/data\)/),
     ],
   });
-}, 90_000);
+});
 
 it('may be any with what the recipe of the manual adds', async () => {
   const manual = readFileSync('docs/operations.md', 'utf8');
@@ -122,7 +117,7 @@ it('may be any with what the recipe of the manual adds', async () => {
   } finally {
     docker('rmi', '--force', tag);
   }
-}, 90_000);
+});
 
 it('is no sandbox, says the doctor, where it starts another program than our tool server', async () => {
   const tag = `${broken}-other`;
@@ -136,4 +131,4 @@ it('is no sandbox, says the doctor, where it starts another program than our too
   } finally {
     docker('rmi', '--force', tag);
   }
-}, 60_000);
+});

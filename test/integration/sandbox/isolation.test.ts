@@ -12,11 +12,11 @@ beforeAll(async () => {
   process.env['PATCHFLEET_TEST_CANARY'] = 'canary-7f3a';
   setting = createSetting();
   sandbox = await setting.acquire();
-}, 60_000);
+});
 afterAll(async () => {
   delete process.env['PATCHFLEET_TEST_CANARY'];
   await setting.end();
-}, 60_000);
+});
 
 const sh = (script: string, on = sandbox) => on.run(['sh', '-c', script], { signal, wallMs: 20_000 });
 
@@ -45,7 +45,7 @@ it('a sandbox reaches no listener of the host, by no address', async () => {
   server.close();
   expect({ stdout: result.stdout, connections }).toEqual({ stdout: 'none\n', connections: 1 });
   expect((await sh('ls /sys/class/net')).stdout).toBe('lo\n');
-}, 30_000);
+});
 
 it('is not root, has no capability and cannot get any', async () => {
   const status = (await sh('id -u; grep -E "^(CapEff|CapPrm|CapBnd|NoNewPrivs|Seccomp):" /proc/self/status'))
@@ -141,7 +141,7 @@ it('is kept to its share of scratch, processes and memory', async () => {
   // The program goes, the sandbox stays.
   expect(hog).toMatchObject({ signal: 'SIGKILL', timedOut: false });
   expect((await sh('echo alive')).stdout).toBe('alive\n');
-}, 30_000);
+});
 
 it('has a closed environment: nothing of the worker, no secret', async () => {
   const names = (await sh('tr "\\0" "\\n" < /proc/$PPID/environ | cut -d= -f1 | sort')).stdout
@@ -169,7 +169,7 @@ it('sees its own workspace, not its neighbour’s, nor the snapshot', async () =
   expect((await sh('grep -rs neighbour / --include=secret.txt; echo $?')).stdout).toMatch(/^[12]\n$/);
   const again = await setting.acquire();
   expect(await again.read('a.txt', { signal })).toMatchObject({ text: 'one\ntwo\n' });
-}, 60_000);
+});
 
 it('removes container and workspace on close, whatever lies there; closing twice is fine', async () => {
   const closed = await setting.acquire();
@@ -184,4 +184,4 @@ it('removes container and workspace on close, whatever lies there; closing twice
   expect(readdirSync(setting.workspacesDir).length).toBe(before - 1);
   expect(existsSync('/etc/passwd')).toBe(true);
   await expect(closed.list('', { signal })).rejects.toMatchObject({ code: 'sandbox_died' });
-}, 30_000);
+});

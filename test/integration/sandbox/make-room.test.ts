@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { holdingBases, noteEveryMs } from '../../../src/sandbox/bases/hold-bases.ts';
-import { asideOf, putInPlace, treeOf } from '../../../src/sandbox/bases/kept-directory.ts';
+import { holdingBases } from '../../../src/sandbox/bases/hold-bases.ts';
+import { asideOf, noteEveryMs, putAside, treeOf } from '../../../src/sandbox/bases/kept-directory.ts';
+import { makeKept } from '../../../src/sandbox/bases/make-kept.ts';
 import { createRoomMaker } from '../../../src/sandbox/bases/make-room.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import type { Workspaces } from '../../../src/sandbox/workspaces/workspaces.ts';
@@ -15,12 +16,14 @@ const minute = 60_000;
 let home: string;
 let at = 0;
 let dirs: string[];
+let workspacesDir: string;
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'patchfleet-room-'));
 });
 beforeEach(() => {
   at += 1;
   dirs = [join(home, String(at), 'snapshots'), join(home, String(at), 'prepared')];
+  workspacesDir = join(home, String(at), 'workspaces');
 });
 afterEach(() => void vi.useRealTimers());
 afterAll(() => removeTree(home));
@@ -28,10 +31,10 @@ afterAll(() => removeTree(home));
 /** A directory of 1 MiB that was used so many minutes ago. */
 async function make(dir: string, repository: string, name: string, minutesAgo: number): Promise<string> {
   const place = join(dir, repository, name);
-  const temporary = asideOf(place);
-  await mkdir(treeOf(temporary), { recursive: true });
-  await writeFile(join(treeOf(temporary), 'file'), Buffer.alloc(mib, 'x'));
-  await putInPlace(temporary, place, signal);
+  await makeKept(place, signal, async (temporary) => {
+    await mkdir(treeOf(temporary), { recursive: true });
+    await writeFile(join(treeOf(temporary), 'file'), Buffer.alloc(mib, 'x'));
+  });
   setUsed(place, minutesAgo);
   return place;
 }
@@ -42,8 +45,19 @@ function setUsed(place: string, minutesAgo: number) {
 const left = () =>
   dirs.map((dir) => readdirSync(dir).flatMap((repository) => readdirSync(join(dir, repository)).toSorted()));
 const warnings: object[] = [];
+/** MiB that are free of 1000, of which 50 are kept for work to begin. */
+let freeMib = () => 500;
+afterEach(() => {
+  freeMib = () => 500;
+});
 const roomFor = (bytes: number) =>
-  createRoomMaker({ dirs, bytes, log: { warn: (fields) => void warnings.push(fields) } });
+  createRoomMaker({
+    ...{ dirs, bytes, workspacesDir, log: { warn: (fields) => void warnings.push(fields) } },
+    room: async () => ({
+      size: { bytes: 1000 * mib, entries: 0 },
+      free: { bytes: freeMib() * mib, entries: 0 },
+    }),
+  });
 
 it('removes what was used least recently, of whatever kind and repository, until the rest fits', async () => {
   const [snapshots = '', prepared = ''] = dirs;
@@ -68,22 +82,67 @@ it('leaves what was used a short time ago, though there is no room', async () =>
   expect(left()).toEqual([['a'], []]);
 });
 
-it('removes what nobody knows any more: an older layout, and what a dead worker left on its way', async () => {
+it('removes what was used least recently, though it is within the bound, where the disk runs low', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  await make(snapshots, '1', 'a', 500);
+  await make(snapshots, '1', 'b', 5);
+  await make(prepared, '1', 'c', 400);
+  await make(prepared, '1', 'd', 300);
+  // Twice what is kept would be there if one of them went, then never again.
+  freeMib = () => 103 - left().flat().length;
+  await roomFor(100 * mib)();
+  expect(left()).toEqual([['b'], ['c', 'd']]);
+  freeMib = () => 10;
+  await roomFor(100 * mib)();
+  expect(left()).toEqual([['b'], []]);
+});
+
+it('removes what nobody knows any more, though there is room: an older layout, and what was not used for long', async () => {
   const [snapshots = '', prepared = ''] = dirs;
   const place = await make(snapshots, '1', 'a', 1);
+  const damaged = await make(snapshots, '1', 'b', 1);
   await mkdir(prepared, { recursive: true });
   const old = join(snapshots, '1', 'old');
   await mkdir(treeOf(old), { recursive: true });
-  const dead = asideOf(place);
-  await mkdir(treeOf(dead), { recursive: true });
-  const young = asideOf(place);
-  await mkdir(treeOf(young), { recursive: true });
   const twoDaysAgo = new Date(Date.now() - 48 * 60 * minute);
-  for (const path of [old, dead]) utimesSync(path, twoDaysAgo, twoDaysAgo);
+  utimesSync(old, twoDaysAgo, twoDaysAgo);
+  await mkdir(treeOf(asideOf(place)), { recursive: true });
+  writeFileSync(join(treeOf(damaged), 'file'), 'damaged');
+  await putAside(damaged, signal);
   writeFileSync(join(snapshots, 'stray'), 'no directory');
-  await roomFor(0)();
-  expect(readdirSync(join(snapshots, '1')).toSorted()).toEqual([young.split('/').at(-1), 'a'].toSorted());
+  const names = () =>
+    readdirSync(join(snapshots, '1'))
+      .map((name) => name.slice(0, 5))
+      .toSorted();
+
+  const makeRoom = roomFor(100 * mib);
+  await makeRoom();
+  expect(names()).toEqual(['.old-', '.tmp-', 'a']);
+  // Whoever makes something says so every minute; who still reads what was put aside has a day.
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 11 * minute });
+  await makeRoom();
+  expect(names()).toEqual(['.old-', 'a']);
+  vi.setSystemTime(Date.now() + 25 * 60 * minute);
+  await makeRoom();
+  expect(names()).toEqual(['a']);
   expect(warnings).toEqual([]);
+});
+
+it('leaves what a workspace stands on, though the clock says that it was not used for long', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  const snapshot = await make(snapshots, '1', 'a', 500);
+  await make(snapshots, '1', 'b', 400);
+  const layer = await make(prepared, '1', 'c', 300);
+  const workspace = join(workspacesDir, 'worker@0');
+  await mkdir(workspace, { recursive: true });
+  // As every overlay has them.
+  await symlink(treeOf(snapshot), join(workspace, 'lower0'));
+  await symlink(treeOf(layer), join(workspace, 'lower1'));
+  await roomFor(0)();
+  expect(left()).toEqual([['a'], ['c']]);
+  await removeTree(workspace);
+  await roomFor(0)();
+  expect(left()).toEqual([[], []]);
 });
 
 it('several at once agree', async () => {
@@ -113,11 +172,16 @@ it('workspaces say every minute what they stand on, as long as they are there', 
 
   for (const place of [snapshot, layer]) setUsed(place, 11);
   vi.advanceTimersByTime(noteEveryMs);
-  await vi.waitFor(async () => {
-    await roomFor(0)();
-    expect(left()).toEqual([['a'], ['b']]);
-    expect(Date.now() - statSync(join(layer, 'used')).mtimeMs).toBeLessThan(10 * minute);
-  });
+  // First it must have been noted: otherwise they would go.
+  await vi.waitFor(
+    () => {
+      for (const place of [snapshot, layer])
+        expect(Date.now() - statSync(join(place, 'used')).mtimeMs).toBeLessThan(10 * minute);
+    },
+    { timeout: 60_000 },
+  );
+  await roomFor(0)();
+  expect(left()).toEqual([['a'], ['b']]);
 
   await workspace.remove();
   expect(vi.getTimerCount()).toBe(0);

@@ -10,8 +10,8 @@ let sandbox: Sandbox;
 beforeAll(async () => {
   setting = createSetting({ memory_mib: limitMib, scratch_mib: 256 });
   sandbox = await setting.acquire();
-}, 60_000);
-afterAll(async () => await setting.end(), 60_000);
+});
+afterAll(async () => await setting.end());
 
 /** Takes so much memory, says so, and holds it until its input ends. */
 const holding = (size: number) => [
@@ -34,7 +34,7 @@ describe('what a run needs', () => {
     expect(more).toBeGreaterThan(63);
     expect(more).toBeLessThan(90);
     expect([small, large]).toMatchObject([{ outOfMemory: false }, { outOfMemory: false, exitCode: 0 }]);
-  }, 40_000);
+  });
 
   it('is said by the engine for what the engine runs', async () => {
     const small = await sandbox.runByEngine(['sleep', '0.3'], { signal, wallMs: 10_000 });
@@ -42,14 +42,14 @@ describe('what a run needs', () => {
     const more = ((large.peakMemoryBytes ?? 0) - (small.peakMemoryBytes ?? 0)) / mib;
     expect(more).toBeGreaterThan(63);
     expect(more).toBeLessThan(90);
-  }, 40_000);
+  });
 
   it('is said by the engine, too, of a program that has closed its output', async () => {
     const silent = `import os, time; os.close(1); os.close(2); held = b"x" * (64 * 1024 * 1024); time.sleep(1.2)`;
     const run = await sandbox.runByEngine(['python3', '-c', silent], { signal, wallMs: 20_000 });
     expect(run).toMatchObject({ exitCode: 0, stdout: '', stderr: '' });
     expect((run.peakMemoryBytes ?? 0) / mib).toBeGreaterThan(63);
-  }, 40_000);
+  });
 
   it('has no part of what the kernel keeps of files', async () => {
     const run = await sandbox.run(reading, { signal, wallMs: 30_000 });
@@ -57,7 +57,7 @@ describe('what a run needs', () => {
     expect([run, byEngine]).toMatchObject([{ exitCode: 0 }, { exitCode: 0 }]);
     expect((run.peakMemoryBytes ?? 0) / mib).toBeLessThan(130);
     expect((byEngine.peakMemoryBytes ?? 0) / mib).toBeLessThan(130);
-  }, 60_000);
+  });
 });
 
 describe('a program that runs out of memory', () => {
@@ -72,7 +72,7 @@ describe('a program that runs out of memory', () => {
       stdout: 'well\n',
       outOfMemory: false,
     });
-  }, 40_000);
+  });
 
   it('says so too where only a child of it went', async () => {
     const parent = ['sh', '-c', `"$@"; echo "child: $?"`, 'sh', ...holding(400)];
@@ -81,7 +81,7 @@ describe('a program that runs out of memory', () => {
       stdout: 'child: 137\n',
       outOfMemory: true,
     });
-  }, 40_000);
+  });
 });
 
 describe('a check that runs out of memory', () => {
@@ -100,13 +100,13 @@ describe('a check that runs out of memory', () => {
       exhausted,
     );
     expect(await other.run(['true'], { signal, wallMs: 10_000 })).toMatchObject({ exitCode: 0 });
-  }, 40_000);
+  });
 
   it('does so where its runner makes a plain failure of it', async () => {
     const other = await setting.acquire();
     const runner = ['sh', '-c', `"$@" || exit 1`, 'sh', ...holding(400)];
     await expect(other.runByEngine(runner, { signal, wallMs: 20_000 })).rejects.toMatchObject(exhausted);
-  }, 40_000);
+  });
 
   it('is a failure like others where nothing was killed', async () => {
     const other = await setting.acquire();
@@ -114,7 +114,7 @@ describe('a check that runs out of memory', () => {
       exitCode: 137,
       outOfMemory: false,
     });
-  }, 40_000);
+  });
 
   it('fails for memory where the whole sandbox goes with it', async () => {
     const other = await setting.acquire();
@@ -124,5 +124,5 @@ describe('a check that runs out of memory', () => {
       for (;;) await other.runByEngine(['sh', '-c', fill], { signal, wallMs: 30_000 });
     })();
     await expect(check).rejects.toMatchObject({ code: 'memory_exhausted' });
-  }, 60_000);
+  });
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { layersInUse } from '../../../src/sandbox/workspaces/overlay-workspaces.ts';
 import { mountedAt } from '../patches/patch-setting.ts';
 import { docker, never } from './docker-setting.ts';
 import { createWorkspacesSetting, mountLines } from './workspaces-setting.ts';
@@ -49,6 +50,8 @@ describe.runIf(mayMount)('an overlay mounted by the worker', () => {
       };
       const workspace = await workspaces.create(base, never);
       expect(readdirSync(join(mountedAt(workspace), 'd')).sort()).toEqual(['b.txt', 'dep.txt']);
+      // Whoever makes room leaves both.
+      expect(await layersInUse(odd.root)).toEqual(new Set([base.snapshot, base.prepared]));
       await workspace.remove();
       expect(readdirSync(odd.root)).toEqual([]);
     } finally {
@@ -91,7 +94,7 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
       { level: 'info', fields: { mode: 'overlay', problems: [] }, message: 'workspaces are made by overlay' },
     ]);
     expect([readdirSync(setting.root), volumes()]).toEqual([[], '']);
-  }, 60_000);
+  });
 
   it('is by copy on a file system that can be no upper directory, or not at all where that was asked for', async () => {
     const workspaces = setting.workspaces({ workspaces: 'overlay' });
@@ -116,7 +119,7 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
     });
     expect([readdirSync(root), volumes()]).toEqual([[], '']);
     await below.remove();
-  }, 60_000);
+  });
 
   it('is by copy for a snapshot that the sandbox user may not write, or not at all where that was asked for', async () => {
     const snapshot = await setting.snapshot();
@@ -135,5 +138,5 @@ describe.runIf(mayMount)('the way workspaces are made', () => {
       code: 'sandbox_unavailable',
       detail: `${problem}; remove it, it is made again`,
     });
-  }, 60_000);
+  });
 });

@@ -40,7 +40,7 @@ beforeAll(() => {
   setting = createSetting();
   mirrorDir = bareRepository(setting.home, 'mirror.git');
 });
-afterAll(() => setting.end(), 60_000);
+afterAll(() => setting.end());
 
 const commit = (tree: Files) =>
   commitOf(
@@ -106,7 +106,7 @@ describe.each(['auto', 'copy'] as const)('a setup (workspaces: %s)', (workspaces
   beforeAll(() => {
     own = createSetting({ workspaces });
   });
-  afterAll(() => own.end(), 60_000);
+  afterAll(() => own.end());
 
   it('is shared by attempts, leaves the files of the repository alone, and is no part of a patch', async () => {
     const worker = createWorker(`shared-${workspaces}`, {}, own);
@@ -157,7 +157,7 @@ describe.each(['auto', 'copy'] as const)('a setup (workspaces: %s)', (workspaces
     });
     expect(states[1]).toEqual(states[0]);
     expect(own.containers()).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('prepared dependencies', () => {
@@ -188,7 +188,7 @@ describe('prepared dependencies', () => {
       });
       expect(Number.parseInt(kib, 10)).toBeLessThan(1000);
     });
-  }, 60_000);
+  });
 
   it('are those of an earlier commit where the files that decide are the same, and never hide a file', async () => {
     const worker = createWorker('later');
@@ -217,7 +217,7 @@ describe('prepared dependencies', () => {
     const fourth = await worker.kinds.of(worker.ask(updated, { trusted: head }), signal);
     expect([first.prepared, third.prepared]).not.toContain(fourth.prepared);
     expect(worker.counts.prepared).toBe(3);
-  }, 60_000);
+  });
 
   it('are made anew where they are not as they were made', async () => {
     const worker = createWorker('damaged');
@@ -235,7 +235,7 @@ describe('prepared dependencies', () => {
     const once = createWorker('damaged');
     await once.kinds.of(once.ask(head), signal);
     expect(once.counts).toEqual({ started: 0, prepared: 0 });
-  }, 60_000);
+  });
 });
 
 describe('a setup that fails', () => {
@@ -262,7 +262,7 @@ describe('a setup that fails', () => {
     const left = readdirSync(join(worker.dir, 'prepared', '1')).filter((name) => !name.startsWith('.lock-'));
     expect(left).toEqual([]);
     expect(setting.containers()).toEqual([]);
-  }, 60_000);
+  });
 
   it('is tried again where its sandbox could not be had', async () => {
     const worker = createWorker('transient');
@@ -276,7 +276,7 @@ describe('a setup that fails', () => {
     });
     await worker.kinds.of(worker.ask(head), signal);
     expect(worker.counts).toEqual({ started: 2, prepared: 1 });
-  }, 60_000);
+  });
 
   it('fails for want of memory for those alone who have no more', async () => {
     const worker = createWorker('memory');
@@ -290,7 +290,7 @@ describe('a setup that fails', () => {
     await less;
     expect(more).toMatchObject({ prepared: expect.any(String), memoryMib: 512 });
     expect(worker.counts.prepared).toBe(1);
-  }, 60_000);
+  });
 
   it('may reach only what the operator allows as well', async () => {
     const worker = createWorker('network', {

@@ -148,7 +148,7 @@ describe('a snapshot', () => {
       { numRuns: 15 },
     );
     expect(readdirSync(join(home, 'workspaces'))).toEqual([]);
-  }, 60_000);
+  });
 
   it('leaves out what would lead astray, and says so', async () => {
     const oid = blob(mirrorDir, Buffer.from('content\n'));
@@ -180,6 +180,25 @@ describe('a snapshot', () => {
       { path: 'absolute', reason: 'is a symlink to an absolute path' },
       { path: 'out', reason: 'is a symlink that leads out of the tree' },
       { path: 'twice', reason: 'is a symlink that leads out of the tree' },
+    ]);
+  });
+
+  it('leaves out what no disk takes: names that are too long, also of directories, and paths', async () => {
+    const long = 'x'.repeat(256);
+    const level = `${'d'.repeat(199)}/`;
+    const deep = `${level.repeat(15)}f`;
+    const named = (path: string) => ({
+      ...{ mode: '100644' as const, path: Buffer.from(path), content: Buffer.from('content\n') },
+    });
+    const fitting = [`${'y'.repeat(255)}/${'z'.repeat(255)}`, `${level.repeat(14)}${'f'.repeat(200)}`];
+    const commit = commitOf(mirrorDir, [long, `a/${long}/f`, deep, ...fitting].map(named));
+    const snapshot = await createSnapshots({ dir: join(home, 'long') }).ensure(repository, commit, never);
+    expect(filesOnDisk(snapshot)).toEqual(fitting.map((path) => ['100644', path, 'content\n']).toSorted());
+    const skipped = readFileSync(join(snapshot, '..', 'skipped.json'), 'utf8');
+    expect(JSON.parse(skipped)).toEqual([
+      { path: `a/${long}/f`, reason: 'has too long a name' },
+      { path: deep, reason: 'has too long a path' },
+      { path: long, reason: 'has too long a name' },
     ]);
   });
 
@@ -228,6 +247,7 @@ describe('a snapshot', () => {
       (file) => rmSync(file),
       (file) => writeFileSync(join(dirname(file), 'more'), ''),
       () => rmSync(join(place, 'kept.json')),
+      () => rmSync(snapshot, { recursive: true }),
     ];
     for (const damage of damages) {
       damage(join(snapshot, 'a', 'b'));
@@ -243,7 +263,7 @@ describe('a snapshot', () => {
     await ensure();
     expect(warned).toEqual([]);
     // Those who still read one that was damaged have it for a while.
-    expect(readdirSync(join(dir, '7')).filter((name) => name.startsWith('.tmp-'))).toHaveLength(
+    expect(readdirSync(join(dir, '7')).filter((name) => name.startsWith('.old-'))).toHaveLength(
       damages.length,
     );
   });

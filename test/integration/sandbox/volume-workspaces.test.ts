@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { chownSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,7 +12,7 @@ let setting: Setting;
 beforeAll(() => {
   setting = createSetting({ workspaces: 'volume' });
 });
-afterAll(async () => await setting.end(), 60_000);
+afterAll(async () => await setting.end());
 
 const volumes = (instance: string) =>
   docker('volume', 'ls', '-q', '--filter', `label=dev.patchfleet.instance=${instance}`);
@@ -34,7 +35,7 @@ it('a workspace mounted by the engine is written to, read from its upper directo
   ]);
   await sandbox.close();
   expect([volumes(setting.instance), readdirSync(setting.workspacesDir)]).toEqual(['', []]);
-}, 60_000);
+});
 
 it('what a dead worker left of volumes goes with the reaper, and nobody else’s', async () => {
   const { instance } = setting;
@@ -42,26 +43,31 @@ it('what a dead worker left of volumes goes with the reaper, and nobody else’s
     ...['--label', `dev.patchfleet.instance=${of}`, '--label', `dev.patchfleet.worker=${worker}`],
   ];
   const make = (name: string, ...labels: string[]) => docker('volume', 'create', ...labels, name);
+  // Names of this run alone: the engine has one list of them for all.
+  const [another, nobodys, alive, dead, deadToo] = Array.from({ length: 5 }, () =>
+    randomBytes(8).toString('hex'),
+  );
+  const nameOf = (id: string | undefined) => `patchfleet-${id}`;
   const strangers = [
-    make('patchfleet-00000000000000aa', ...label('another', 'dead')),
-    make('patchfleet-00000000000000ab'),
-    make('patchfleet-00000000000000ac', ...label(instance, 'alive')),
+    make(nameOf(another), ...label('another', 'dead')),
+    make(nameOf(nobodys)),
+    make(nameOf(alive), ...label(instance, 'alive')),
   ];
   try {
-    make('patchfleet-00000000000000ad', ...label(instance, 'dead'));
-    make('patchfleet-00000000000000ae', ...label(instance, 'dead'));
-    mkdirSync(join(setting.workspacesDir, 'dead@00000000000000ad/upper'), { recursive: true });
+    make(nameOf(dead), ...label(instance, 'dead'));
+    make(nameOf(deadToo), ...label(instance, 'dead'));
+    mkdirSync(join(setting.workspacesDir, `dead@${dead}/upper`), { recursive: true });
     // A directory of ours by whose name somebody else has a volume.
-    mkdirSync(join(setting.workspacesDir, 'dead@00000000000000ab'));
+    mkdirSync(join(setting.workspacesDir, `dead@${nobodys}`));
     const removed = await setting.sandboxes.reap(async (worker) => worker === 'alive');
     expect(removed).toEqual({ containers: 0, workspaces: 3 });
     expect(readdirSync(setting.workspacesDir)).toEqual([]);
-    expect(volumes(instance)).toBe('patchfleet-00000000000000ac');
+    expect(volumes(instance)).toBe(nameOf(alive));
     expect(docker('volume', 'inspect', '--format', '{{.Name}}', ...strangers).split('\n')).toEqual(strangers);
   } finally {
     docker('volume', 'rm', ...strangers);
   }
-}, 60_000);
+});
 
 it('a path that cannot be among the options of a volume is refused by name', async () => {
   const odd = createWorkspacesSetting('a,b');

@@ -16,11 +16,11 @@ let setting: Setting;
 beforeAll(async () => {
   store = createStore(await openTestDatabase(), { taskTokens: 1_000_000, onError: () => {} });
   setting = createSetting({ memory_mib: memory.baseMib, memory_ceiling_mib: memory.ceilingMib });
-}, 60_000);
+});
 afterAll(async () => {
   await setting.end();
   await store.close();
-}, 60_000);
+});
 
 /** A check that needs so much memory, in a worker of its runner, which makes a plain failure of it. */
 const needing = (mib: number) => {
@@ -77,4 +77,4 @@ it('checks that run out of memory are tried again with more, to the ceiling, and
   expect(view?.task).toMatchObject({ outcome: 'partial', retriesUsed: 0 });
   const request = { taskId: task.id, attemptId: 'a', snapshot, wallMs: 1000, memoryMib: 401 };
   await expect(setting.sandboxes.acquire(request, never)).rejects.toMatchObject({ code: 'memory_ceiling' });
-}, 120_000);
+});

@@ -24,7 +24,7 @@ const backends: [string, () => QueueBackend][] = [
 describe.each(backends)('the queue on %s', (_name, backend) => {
   async function withQueues(count: number, use: (...queues: JobQueue[]) => Promise<void>): Promise<void> {
     const log = createLog({ level: 'fatal', secrets: [] });
-    const open = () => createQueue({ backend: backend(), queueShards: 3, leaseMs: 2000, log });
+    const open = () => createQueue({ backend: backend(), queueShards: 3, leaseMs: 30_000, log });
     const queues = await Promise.all(Array.from({ length: count }, open));
     try {
       await use(...queues);

@@ -39,4 +39,4 @@ it('the audit log keeps what a sandbox asked for, whatever it wrote in its names
   } finally {
     await store.close();
   }
-}, 60_000);
+});

@@ -10,7 +10,7 @@ import { isRunning } from '../../../src/store/processes.ts';
 
 const dirs: string[] = [];
 afterEach(async () => {
-  for (const dir of dirs.splice(0)) await rm(dir, { recursive: true, force: true });
+  for (const dir of dirs.splice(0)) await rm(dir, { recursive: true, force: true, maxRetries: 5 });
 });
 
 async function newDir(name = 'patchfleet-test-'): Promise<string> {
@@ -93,7 +93,7 @@ describe('the embedded Postgres', () => {
     await first.pool.end().catch(() => {});
     const again = open(dir);
     const log = () => readFile(join(dir, 'postgres/log'), 'utf8');
-    await expect.poll(log, { timeout: 20_000 }).toContain('shared memory block');
+    await expect.poll(log).toContain('shared memory block');
     process.kill(left, 'SIGKILL');
     const database = await again;
     expect((await database.pool.query('select 1 as one')).rows).toEqual([{ one: 1 }]);
@@ -105,7 +105,7 @@ describe('the embedded Postgres', () => {
     const database = await open(dir);
     const pid = await serverPid(dir);
     process.kill(pid, 'SIGKILL');
-    await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isRunning(pid)).toBe(false);
     const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
     try {
       await writeFile(join(dir, 'postgres/cluster/postmaster.pid'), `${stranger.pid}\n`);

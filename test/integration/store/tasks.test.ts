@@ -140,9 +140,7 @@ describe('a batch that gathers', () => {
     await other.query(`update tasks set ${change} where id = $1`, [old.id]);
     const gathering = store.tasks.gather(batch(`two:${what}`), issue(2), 10);
     await expect
-      .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount)
       .toBeGreaterThan(0);
     await other.query('commit');
     other.release();

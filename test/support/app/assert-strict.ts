@@ -14,7 +14,6 @@ export async function assertStrict(world: World, refusals: readonly unknown[] = 
   const left = async () => (await Promise.all(world.apps.map((app) => sandboxesOf(app.dataDir)))).flat();
   // What was started ahead and nobody wants goes by itself, a moment after.
   await until('no sandbox is left', async () => (await left()).length === 0, {
-    limitMs: 20_000,
     describe: () => describeWorld(world),
   });
   expect({

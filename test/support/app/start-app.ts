@@ -10,8 +10,8 @@ export const main = fileURLToPath(new URL('../../../src/main.ts', import.meta.ur
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** How long the command line may take to be ready and to stop, milliseconds. */
-const readyLimitMs = 60_000;
-const stopLimitMs = 30_000;
+const readyLimitMs = 120_000;
+const stopLimitMs = 90_000;
 /** Of the test's own environment; everything else is given by name. */
 export const inherited = ['PATH', 'HOME', 'TMPDIR', 'DOCKER_HOST', 'NODE_V8_COVERAGE'];
 

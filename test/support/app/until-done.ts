@@ -23,7 +23,7 @@ export async function untilDone(world: World, headSha: string, options: UntilOpt
 
 /** Waits until nothing is left to do in the rows: tasks finished (or waiting for an approval), deliveries settled. */
 export async function untilIdle(world: World, options: UntilOptions = {}) {
-  const limitMs = 120_000;
+  const limitMs = 240_000;
   await world.github.settled();
   await until(
     'all work is done',

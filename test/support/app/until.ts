@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface UntilOptions {
-  /** Default 60,000. */
+  /** Default 120,000: far beyond what a slow and busy machine takes. */
   readonly limitMs?: number;
   /** Default 50. */
   readonly everyMs?: number;
@@ -18,7 +18,7 @@ export async function until<T>(
   ask: () => T | Promise<T>,
   options: UntilOptions = {},
 ): Promise<Exclude<T, null | undefined | false>> {
-  const { limitMs = 60_000, everyMs = 50, signal } = options;
+  const { limitMs = 120_000, everyMs = 50, signal } = options;
   for (const limit = performance.now() + limitMs; ; await delay(everyMs, undefined, { signal })) {
     signal?.throwIfAborted();
     const answer = await ask();

@@ -2,6 +2,7 @@ import { queryRows } from '../app/data-directory.ts';
 import { until } from '../app/until.ts';
 import { describeWorld } from '../app/until-done.ts';
 import type { World } from '../app/world.ts';
+import { type JournalEntry, waitingCalls } from '../model/create-model-double.ts';
 import type { AskedFix } from './read-fix.ts';
 
 /** A worker that is killed while its agents are in the middle of their rows, and what was asked of the model then. */
@@ -12,29 +13,36 @@ export function agentCalls(world: World) {
 }
 
 /**
- * Kills (SIGKILL) the worker of the first attempt that is in its `turn`-th call (from 0) or a later one; its name.
- * `apart`: subtasks that are not meant.
+ * Kills (SIGKILL) the worker of the first attempt that comes to its `turn`-th call (from 0), while the call waits for its
+ * answer; its name. To be called before any agent got so far. `apart`: subtasks that are not meant.
  */
 export async function killWorkerAt(
   world: World,
   turn: number,
   apart: ReadonlySet<string> = new Set(),
 ): Promise<string> {
-  const isIt = (call: ReturnType<typeof agentCalls>[number]) =>
-    call.turn >= turn && call.endedAt === null && call.attempt !== '' && !apart.has(call.subtask);
-  const asked = await until('an agent is in the middle of its row', () => agentCalls(world).find(isIt), {
-    describe: () => describeWorld(world),
-  });
-  const [row] = await queryRows<{ worker: string }>(
-    world.databaseDir,
-    'select worker from attempts where id = $1',
-    [asked.attempt],
-  );
-  const pid = /-(\d+)-[0-9a-f]+$/.exec(row?.worker ?? '')?.[1];
-  const app = world.apps.find((one) => String(one.pid) === pid);
-  if (app === undefined) throw new Error(`no app is the worker ${row?.worker}`);
-  await app.kill();
-  return row?.worker ?? '';
+  const isIt = (call: JournalEntry) => call.turn >= turn && call.attempt !== '' && !apart.has(call.subtask);
+  // Nobody gets beyond that call before the worker is dead.
+  const release = world.model.hold(isIt);
+  try {
+    const asked = await until(
+      'an agent is in the middle of its row',
+      () => waitingCalls(world.model).find(isIt),
+      { describe: () => describeWorld(world) },
+    );
+    const [row] = await queryRows<{ worker: string }>(
+      world.databaseDir,
+      'select worker from attempts where id = $1',
+      [asked.attempt],
+    );
+    const pid = /-(\d+)-[0-9a-f]+$/.exec(row?.worker ?? '')?.[1];
+    const app = world.apps.find((one) => String(one.pid) === pid);
+    if (app === undefined) throw new Error(`no app is the worker ${row?.worker}`);
+    await app.kill();
+    return row?.worker ?? '';
+  } finally {
+    release();
+  }
 }
 
 interface AttemptFacts {

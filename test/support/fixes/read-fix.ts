@@ -49,7 +49,7 @@ export async function untilFixed(world: World, fix: AskedFix, options: { limitMs
       if (ended !== undefined) throw new Error(`an app ended by itself:\n${await describeWorld(world)}`);
       return (await fixTasks(world, fix)).some(({ phase }) => phase === 'finished');
     },
-    { limitMs: 150_000, everyMs: 100, ...options, describe: () => describeWorld(world) },
+    { limitMs: 240_000, everyMs: 100, ...options, describe: () => describeWorld(world) },
   );
   await world.github.settled();
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { eq, sql } from 'drizzle-orm';
+import { and, eq, gt, sql } from 'drizzle-orm';
 import { decide } from '../../../src/scheduling/decide.ts';
 import type { OpenDatabase } from '../../../src/store/database.ts';
 import type { Store } from '../../../src/store/port.ts';
@@ -7,20 +7,35 @@ import { attempts, checkpoints, dependencies, subtasks } from '../../../src/stor
 import { newFinding, newTask, planFacts } from '../tasks.ts';
 import type { OpenWorld } from './world.ts';
 
+const inYears = new Date('2999-01-01');
+
 /** Graphs in the real store, on a real Postgres. A finding of each result says which attempt gave it. */
 export function storeWorlds({ db }: Pick<OpenDatabase, 'db'>, store: Store): OpenWorld {
   return async (plan, limits, parallel) => {
     const key = randomUUID();
     const { task } = await store.tasks.create(newTask({ kind: 'fix', key, number: 1 }));
     await store.tasks.storePlan(task.id, plan, planFacts);
+    /** When a pause was decided that is not yet put off, milliseconds. */
+    let paused: number | null = null;
     const scheduler = {
       parallel: () => parallel,
-      decide: (...[state, now]: Parameters<Parameters<Store['graphs']['advance']>[1]['decide']>) =>
-        decide(state, limits, now),
+      decide: (...[state, now]: Parameters<Parameters<Store['graphs']['advance']>[1]['decide']>) => {
+        const actions = decide(state, limits, now);
+        if (actions.some((action) => action.type === 'retry' && action.notBefore > now)) paused ??= now;
+        return actions;
+      },
+    };
+    /** Pauses are over when the history says so, however long it takes to play. */
+    const putOff = async () => {
+      if (paused === null) return;
+      const pausing = and(eq(subtasks.taskId, task.id), gt(subtasks.notBefore, new Date(paused)));
+      await db.update(subtasks).set({ notBefore: inYears }).where(pausing);
+      paused = null;
     };
     return {
       advance: async () => {
         const advanced = await store.graphs.advance(task.id, scheduler);
+        await putOff();
         // A second replica finds nothing to do.
         if (advanced !== null && !advanced.settled) {
           const again = await store.graphs.advance(task.id, scheduler);

@@ -41,9 +41,14 @@ export interface ModelDouble {
   journal(): readonly JournalEntry[];
   clearJournal(): void;
   configure(behaviour: BehaviourInput): void;
-  /** Answers nothing until what it returns is called: whoever asks meanwhile waits. */
-  hold(): () => void;
+  /** From now on those calls get no answer until what it returns is called; see {@link waitingCalls}. Default: all calls. */
+  hold(isMeant?: (call: JournalEntry) => boolean): () => void;
   close(): Promise<void>;
+}
+
+/** Calls that were read and got no answer so far, of agents (not of planners). */
+export function waitingCalls(model: Pick<ModelDouble, 'journal'>): JournalEntry[] {
+  return model.journal().filter(({ attempt, endedAt }) => attempt !== '' && endedAt === null);
 }
 
 export const doubleModel = 'scripted-reviewer';
@@ -62,7 +67,7 @@ export async function createModelDouble(
   let behaviour = behaviourSchema.parse(options.behaviour ?? {});
   let inMode = 0;
   let entries: JournalEntry[] = [];
-  let held: Promise<void> = Promise.resolve();
+  const holds = new Set<{ isMeant: (call: JournalEntry) => boolean; over: Promise<void> }>();
 
   const modeFor = (request: ChatRequest, number: number): Mode => {
     if (behaviour.mode === 'review') return 'review';
@@ -121,7 +126,8 @@ export async function createModelDouble(
       turn: request.messages.filter((message) => message.role === 'assistant').length,
     });
     if (mode === 'hang') return;
-    await held;
+    const held = [...holds].filter(({ isMeant }) => isMeant(entry));
+    await Promise.all(held.map(({ over }) => over));
     if (behaviour.latencyMs > 0) await sleep(behaviour.latencyMs);
     if (res.destroyed) return;
     switch (mode) {
@@ -187,10 +193,14 @@ export async function createModelDouble(
       entries = [];
     },
     configure,
-    hold() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      held = promise;
-      return resolve;
+    hold(isMeant = () => true) {
+      const { promise: over, resolve } = Promise.withResolvers<void>();
+      const hold = { isMeant, over };
+      holds.add(hold);
+      return () => {
+        holds.delete(hold);
+        resolve();
+      };
     },
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));

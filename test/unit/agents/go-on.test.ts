@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { reviewTools } from '../../../src/agents/tool-definitions.ts';
 import { type KeptSteps, runToolLoop } from '../../../src/agents/tool-loop.ts';
 import type { ModelMessage, ModelReply } from '../../../src/inference/port.ts';
-import type { KeptTurn } from '../../../src/store/port.ts';
+import type { KeptTurn } from '../../../src/store/port/checkpoints.ts';
 
 type Call = Exclude<ReturnType<typeof reviewTools.parse>, { name: null }>;
 type Said = [name: string, args: object][];

@@ -21,7 +21,19 @@ describe('a process that ended by itself', () => {
     ['is a problem', life, [], 1],
     ['is none while it started without a database', life, away, 0],
     ['is one when it was ready, database or not', { ...life, readyAt: 900 }, away, 1],
-    ['is one long after the database came back', { ...life, endedAt: 60_000 }, away, 1],
+    [
+      'is none either where it takes long to see that the database was away',
+      { ...life, endedAt: 60_000 },
+      away,
+      0,
+    ],
+    [
+      'is one where it began after the database came back',
+      { ...life, startedAt: 2001, endedAt: 3000 },
+      away,
+      1,
+    ],
+    ['is one where it ended before the database went', { ...life, endedAt: 999 }, away, 1],
     [
       'is one while only Docker was away',
       life,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { readEnvironment } from '../../../src/config/read-environment.ts';
+import { readEnvironment, readPlaces } from '../../../src/config/read-environment.ts';
 
 const pem = (type: 'rsa' | 'ed25519') => {
   const options = { privateKeyEncoding: { type: 'pkcs8', format: 'pem' } } as const;
@@ -36,6 +36,13 @@ describe('the environment', () => {
       HOST: '127.0.0.1',
     });
     expect(read.ok && 'REDIS_URL' in read.value).toBe(false);
+  });
+
+  it('says where things are to who needs no App, whatever else is missing or wrong', () => {
+    expect(readPlaces({ PORT: 'x', PATCHFLEET_DATA: '/data', DOCKER_HOST: '' })).toEqual({
+      PATCHFLEET_CONFIG: 'patchfleet.yml',
+      PATCHFLEET_DATA: '/data',
+    });
   });
 
   it('takes the key from a file', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDispatch } from '../../../src/execution/dispatch.ts';
 import type { Work } from '../../../src/execution/perform.ts';
-import type { Workers } from '../../../src/store/port.ts';
+import type { Workers } from '../../../src/store/port/workers.ts';
 
 const never = new AbortController().signal;
 const settled = async () => {
@@ -13,15 +13,17 @@ function setting(options: {
   readonly capacity: number;
   readonly queued?: readonly { readonly name: string; readonly weight?: number }[];
   readonly canRun?: () => boolean;
-  readonly look?: () => { gone: string[]; waiting: boolean };
+  readonly look?: () => Awaited<ReturnType<Workers['look']>> | ReturnType<Workers['look']>;
 }) {
   const queued = [...(options.queued ?? [])];
   const running = new Map<string, PromiseWithResolvers<void>>();
+  /** Of each run, in the order of beginning. */
+  const runs: PromiseWithResolvers<void>[] = [];
   const ended: string[] = [];
   const left: string[] = [];
   const changed: string[] = [];
   const workers: Workers = {
-    look: async () => options.look?.() ?? { gone: [], waiting: false },
+    look: async () => (await options.look?.()) ?? { gone: [], waiting: false },
     leave: async (worker) => void left.push(worker),
     forget: async () => {},
     isAlive: async () => true,
@@ -55,6 +57,7 @@ function setting(options: {
     run: async ({ claim }, { gone, shutdown }) => {
       const work = Promise.withResolvers<void>();
       running.set(claim.attemptId, work);
+      runs.push(work);
       const why = (reason: string) => () => {
         ended.push(`${claim.attemptId} ${reason}`);
         work.resolve();
@@ -62,16 +65,17 @@ function setting(options: {
       gone.addEventListener('abort', why('gone'), { once: true });
       shutdown.addEventListener('abort', why('given back'), { once: true });
       await work.promise;
-      running.delete(claim.attemptId);
+      if (running.get(claim.attemptId) === work) running.delete(claim.attemptId);
     },
   });
   const end = async (name: string) => {
     running.get(name)?.resolve();
     await settled();
   };
-  return { dispatch, queued, ended, left, changed, end, running: () => [...running.keys()] };
+  return { dispatch, queued, runs, ended, left, changed, end, running: () => [...running.keys()] };
 }
 
+const nothing = { gone: [], waiting: false };
 const names = (...list: string[]) => list.map((name) => ({ name }));
 
 describe('a worker', () => {
@@ -159,7 +163,30 @@ describe('a worker', () => {
     expect({ ended: at.ended, running: at.running() }).toEqual({ ended: ['a gone'], running: ['b', 'c'] });
   });
 
-  it('gives back what runs when it stops, takes nothing more and signs off', async () => {
+  it('keeps count of an attempt that it gave back and took anew before it had let go of it', async () => {
+    const answers: (() => Promise<{ gone: string[]; waiting: boolean }>)[] = [];
+    const at = setting({ capacity: 2, queued: names('a'), look: () => answers.pop()?.() ?? nothing });
+    await at.dispatch.wake(never);
+    at.queued.push({ name: 'a' });
+    await at.dispatch.wake(never);
+    // What is said of the claim that it had is not said of the one that it has.
+    answers.push(async () => {
+      at.runs[1]?.resolve();
+      await settled();
+      at.queued.push({ name: 'a' });
+      await at.dispatch.wake(never);
+      return { gone: ['a'], waiting: false };
+    });
+    expect({ runs: at.runs.length, room: at.dispatch.room() }).toEqual({ runs: 2, room: 1 });
+    at.runs[0]?.resolve();
+    await settled();
+    expect({ runs: at.runs.length, room: at.dispatch.room() }).toEqual({ runs: 2, room: 1 });
+    await at.dispatch.look();
+    await settled();
+    expect({ runs: at.runs.length, room: at.dispatch.room() }).toEqual({ runs: 3, room: 1 });
+  });
+
+  it('gives back what runs when it stops, takes nothing more, and signs off when it is told to', async () => {
     const at = setting({ capacity: 2, queued: names('a', 'b', 'c') });
     await Promise.all([at.dispatch.wake(never), at.dispatch.wake(never)]);
     const late = at.dispatch.wake(never);
@@ -167,13 +194,16 @@ describe('a worker', () => {
     await at.dispatch.stop();
     await late;
     const { ended, queued, left, changed } = at;
-    expect({ ended, running: at.running(), queued, left, changed }).toEqual({
+    expect({ ended, running: at.running(), queued, left: left.splice(0), changed }).toEqual({
       ended: ['a given back', 'b given back'],
       running: [],
       queued: names('c'),
-      left: ['w'],
+      // It has sandboxes yet.
+      left: [],
       // Nothing is started ahead by a worker that goes.
       changed: [],
     });
+    await at.dispatch.signOff();
+    expect(left).toEqual(['w']);
   });
 });

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createStartAhead } from '../../../src/execution/start-ahead.ts';
-import type { SandboxKind } from '../../../src/sandbox/port.ts';
+import type { Sandboxes, SandboxKind } from '../../../src/sandbox/port.ts';
 import type { Task } from '../../../src/store/port.ts';
+import { poolSetting } from '../sandbox/fake-opener.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -11,14 +12,25 @@ const task = { id: 't', kind: 'fix', planOnly: false, config: {} } as Task;
 type Rows = { taskId?: string; memoryMib: number | null; count: number }[];
 
 /** What was said to the sandboxes, e.g. `snapshot*3` or `snapshot@2048*1`. */
-function setting(options: { room?: number; rows?: Rows; kind?: () => Promise<SandboxKind> } = {}) {
+function setting(
+  options: {
+    room?: number;
+    rows?: Rows;
+    kind?: () => Promise<SandboxKind>;
+    prewarm?: Sandboxes['prewarm'];
+    renewMs?: number;
+  } = {},
+) {
   const said: string[] = [];
   const warnings: string[] = [];
   const state = { room: options.room ?? 4, rows: options.rows ?? [], asked: 0 };
   const ahead = createStartAhead({
     sandboxes: {
-      prewarm: ({ snapshot, memoryMib }, count) =>
-        void said.push(`${snapshot}${memoryMib === undefined ? '' : `@${memoryMib}`}*${count}`),
+      prewarm: (kind, count) => {
+        const { snapshot, memoryMib } = kind;
+        said.push(`${snapshot}${memoryMib === undefined ? '' : `@${memoryMib}`}*${count}`);
+        options.prewarm?.(kind, count);
+      },
     },
     store: {
       attempts: {
@@ -35,7 +47,7 @@ function setting(options: { room?: number; rows?: Rows; kind?: () => Promise<San
     worker: 'w',
     capacity: 8,
     room: () => state.room,
-    renewMs: 1000,
+    renewMs: options.renewMs ?? 1000,
     log: { warn: (_: object, message: string) => void warnings.push(message) } as unknown as Parameters<
       typeof createStartAhead
     >[0]['log'],
@@ -56,7 +68,7 @@ describe('while a plan is made', () => {
       { memoryMib: 2048, count: 1 },
     ];
     ahead.changed(task);
-    await vi.advanceTimersByTimeAsync(10_000);
+    await settled();
     expect(said).toEqual(['head*4', 'head*2', 'head*8', 'head@2048*1']);
   });
 
@@ -70,7 +82,7 @@ describe('while a plan is made', () => {
     const again = ahead.whilePlanning({ ...task, ...change } as Task);
     await settled();
     again();
-    expect(said).toEqual(words);
+    expect([...new Set(said)]).toEqual(words);
   });
 
   it('a guess that comes too late is not said', async () => {
@@ -87,6 +99,29 @@ describe('while a plan is made', () => {
 });
 
 describe('while attempts run', () => {
+  it('what waits behind them is ready when they end, however long that takes, and goes when nothing waits', async () => {
+    const at = poolSetting({ max: 4, idle_seconds: 60 }, 4);
+    const { ahead, state } = setting({
+      prewarm: at.pool.prewarm,
+      rows: [{ memoryMib: null, count: 2 }],
+      renewMs: 30_000,
+    });
+    ahead.changed(task);
+    await settled();
+    await at.succeedAll();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(at.pool.figures).toMatchObject({ started: 2, dropped: 0, pooled: 2 });
+    const { from } = await at.pool.take({ snapshot: 'head' }, new AbortController().signal);
+    expect(from).toBe('ready');
+    // Whoever ended the task was another worker.
+    state.rows = [];
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(at.pool.figures).toMatchObject({ started: 2, dropped: 1, pooled: 0 });
+    const { asked } = state;
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    expect(state.asked).toBe(asked);
+  });
+
   it('what is no longer wanted is said once, and its task forgotten', async () => {
     const { ahead, said, state } = setting({ rows: [{ memoryMib: 2048, count: 2 }] });
     ahead.changed(task);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { rowsBeneath } from '../../../src/merging/integrate-rows.ts';
-import type { TaskView } from '../../../src/store/port.ts';
+import type { TaskView } from '../../../src/store/port/views.ts';
 
 const row = (id: string, kind: 'agent' | 'integrate', issue: number | null) => ({ id, kind, issue });
 const agents = [row('a', 'agent', 1), row('b', 'agent', 2), row('c', 'agent', 2)];

@@ -1,5 +1,6 @@
 import type { Candidate } from '../../../src/domain/candidate.ts';
-import type { PatchRow, Subtask, Task, TaskView } from '../../../src/store/port.ts';
+import type { TaskView } from '../../../src/store/port/views.ts';
+import type { PatchRow, Subtask, Task } from '../../../src/store/port.ts';
 import { subtaskRow, taskRow } from './view.ts';
 
 /** Rows of a change, as the store gives them. */

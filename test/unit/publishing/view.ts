@@ -1,7 +1,8 @@
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
 import type { FileChange } from '../../../src/domain/change.ts';
 import { type Finding, fingerprint } from '../../../src/domain/finding.ts';
-import type { FindingRow, Subtask, Task, TaskView } from '../../../src/store/port.ts';
+import type { TaskView } from '../../../src/store/port/views.ts';
+import type { FindingRow, Subtask, Task } from '../../../src/store/port.ts';
 
 /** Rows as the store gives them, for the pure parts of publishing. */
 

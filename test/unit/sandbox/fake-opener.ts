@@ -19,6 +19,7 @@ export interface Start {
 /** A pool over starts that the test ends. Sandboxes are named `<snapshot><number>`. */
 export function poolSetting(pool: { min?: number; max?: number; idle_seconds?: number }, slots: number) {
   const starting: Start[] = [];
+  const opened: string[] = [];
   const discarded: string[] = [];
   const unhealthy = new Set<string>();
   const deaths = new Map<string, (why: Error) => void>();
@@ -40,7 +41,8 @@ export function poolSetting(pool: { min?: number; max?: number; idle_seconds?: n
     const start: Start = {
       snapshot: kind.snapshot,
       id,
-      succeed: end(() =>
+      succeed: end(() => {
+        opened.push(id);
         resolve({
           container: { id } as OpenSandbox['container'],
           over: over.promise,
@@ -49,8 +51,8 @@ export function poolSetting(pool: { min?: number; max?: number; idle_seconds?: n
             throw new Error('not asked for');
           },
           discard: async () => void discarded.push(id),
-        }),
-      ),
+        });
+      }),
       fail: end(() => reject(new Error('no engine'))),
     };
     starting.push(start);
@@ -68,6 +70,7 @@ export function poolSetting(pool: { min?: number; max?: number; idle_seconds?: n
   return {
     pool: made,
     starting,
+    opened,
     discarded,
     unhealthy,
     warnings,

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { machineSources } from '../../../sandbox/build/debian-base.mjs';
 import { endpoint } from '../../../sandbox/build/engine.mjs';
 import { countTests } from '../../setup/count-tests.mjs';
-import { matches } from '../../setup/dependencies.mjs';
+import { isInstalled, matches } from '../../setup/dependencies.mjs';
 import { leftFiles, leftProcesses, makeScratch, removeScratch } from '../../setup/leftovers.mjs';
 
 describe('the installed tree', () => {
@@ -28,12 +28,28 @@ describe('the installed tree', () => {
   });
 });
 
+it('an install that was cut short is none', () => {
+  const root = mkdtempSync(join(tmpdir(), 'installed-'));
+  onTestFinished(() => rmSync(root, { recursive: true }));
+  const put = (path, text) => writeFileSync(join(root, path), text);
+  const lock = JSON.stringify({ packages: { 'node_modules/a': { version: '1.0.0' } } });
+  mkdirSync(join(root, 'node_modules/node/bin'), { recursive: true });
+  put('package-lock.json', lock);
+  put('node_modules/node/bin/node', '');
+  expect(isInstalled(root)).toBe(false);
+  put('node_modules/.package-lock.json', lock.slice(0, -3));
+  expect(isInstalled(root)).toBe(false);
+  put('node_modules/.package-lock.json', lock);
+  expect(isInstalled(root)).toBe(true);
+});
+
 describe('the counts of a test run', () => {
   const loaded = { status: 'failed', assertionResults: [{}] };
   const unloaded = { status: 'failed', assertionResults: [] };
 
   it.each([
     ['are those of the report', 0, { numPassedTests: 3, numFailedTests: 0, testResults: [] }, 3, 0],
+    ['name what was skipped', 0, { numPassedTests: 3, numPendingTests: 2, testResults: [] }, 3, 0, 2],
     [
       'take a file that did not load for a failure',
       1,
@@ -50,8 +66,8 @@ describe('the counts of a test run', () => {
     ],
     ['take a missing report for a failure', 1, null, 0, 1],
     ['are zero when nothing ran', 0, { numPassedTests: 0, numFailedTests: 0, testResults: [] }, 0, 0],
-  ])('%s', (_name, exitCode, report, passed, failed) => {
-    expect(countTests(exitCode, report)).toEqual({ passed, failed });
+  ])('%s', (_name, exitCode, report, passed, failed, skipped = 0) => {
+    expect(countTests(exitCode, report)).toEqual({ passed, failed, skipped });
   });
 });
 

@@ -1,15 +1,26 @@
-import { mkdir, mkdtemp, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createKeeper, putAside, treeOf } from '../../../../src/sandbox/bases/kept-directory.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import {
+  createKeeper,
+  isAsMade,
+  noteEveryMs,
+  putAside,
+  standsAsMade,
+  treeOf,
+} from '../../../../src/sandbox/bases/kept-directory.ts';
+import { makeKept } from '../../../../src/sandbox/bases/make-kept.ts';
 
 let home: string;
 const signal = new AbortController().signal;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'patchfleet-kept-'));
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(async () => {
+  vi.useRealTimers();
+  await rm(home, { recursive: true, force: true });
+});
 
 async function make(place: string): Promise<void> {
   await mkdir(treeOf(place), { recursive: true });
@@ -43,6 +54,42 @@ it('sees to a directory once, and says at each use that it is used', async () =>
   await keep(place, signal, settle);
   expect(made).toBe(1);
   expect((await stat(join(place, 'used'))).mtimeMs).toBeGreaterThan(1000);
+});
+
+it('says that a directory is used before it looks at it, which may take long', async () => {
+  const place = join(home, 'one');
+  await make(place);
+  let usedAt = 0;
+  await createKeeper()(place, signal, async () => {
+    usedAt = (await stat(join(place, 'used'))).mtimeMs;
+  });
+  expect(usedAt).toBeGreaterThan(1000);
+});
+
+it('says every minute that something is being made, and leaves nothing of it where that fails', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const making = makeKept(join(home, 'one'), signal, async (temporary) => {
+    await mkdir(treeOf(temporary), { recursive: true });
+    await utimes(temporary, 1, 1);
+    vi.advanceTimersByTime(noteEveryMs);
+    await vi.waitFor(async () => expect((await stat(temporary)).mtimeMs).toBeGreaterThan(1000));
+    throw new Error('no luck');
+  });
+  await expect(making).rejects.toThrow('no luck');
+  expect({ left: await readdir(home), timers: vi.getTimerCount() }).toEqual({ left: [], timers: 0 });
+});
+
+it('takes what somebody emptied for what is not as it was made, and makes room for another', async () => {
+  const place = join(home, 'one');
+  const makeIt = () =>
+    makeKept(place, signal, async (temporary) => void (await mkdir(treeOf(temporary), { recursive: true })));
+  await makeIt();
+  expect(await isAsMade(place, signal)).toBe(true);
+  await rm(treeOf(place), { recursive: true });
+  const others: string[] = [];
+  expect(await standsAsMade(place, signal, () => others.push(place))).toBe(false);
+  await makeIt();
+  expect({ others, good: await isAsMade(place, signal) }).toEqual({ others: [place], good: true });
 });
 
 it('lets those who have more to make it with try for themselves', async () => {

@@ -102,7 +102,6 @@ it('describes a hardened container, whole', () => {
         { Name: 'fsize', Soft: 104_857_600, Hard: 104_857_600 },
         { Name: 'memlock', Soft: 0, Hard: 0 },
         { Name: 'msgqueue', Soft: 0, Hard: 0 },
-        { Name: 'sigpending', Soft: 1024, Hard: 1024 },
       ],
       OomScoreAdj: 500,
       Init: true,

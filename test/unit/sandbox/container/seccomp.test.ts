@@ -11,7 +11,10 @@ const profile = JSON.parse(seccompProfile()) as { defaultAction: string; syscall
 const rules = (name: string) => profile.syscalls.filter(({ names }) => names.includes(name));
 
 it('refuses what it does not name, and names nothing twice', () => {
-  expect(profile.defaultAction).toBe('SCMP_ACT_ERRNO');
+  expect({ ...profile, syscalls: [] }).toEqual({
+    // No architectures but the machine's own.
+    ...{ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 1, syscalls: [] },
+  });
   const [unconditional] = profile.syscalls;
   const names = unconditional?.names ?? [];
   expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);

@@ -25,7 +25,7 @@ describe('a pool', () => {
     expect(planPool({ now: 4, limits, kinds, sandboxes })).toEqual({
       ...nothing,
       start: ['new', 'old'],
-      wakeAt: 1003,
+      wakeAt: 1002,
     });
   });
 
@@ -36,10 +36,19 @@ describe('a pool', () => {
     expect(planPool({ now: 2000, limits: least, kinds, sandboxes })).toEqual({ ...nothing, drop: [2, 1] });
   });
 
-  it('keeps what was asked for again, and one more than is wanted, until they are idle', () => {
+  it('keeps what is wanted for as long as that is said, and one more until it is idle', () => {
     const sandboxes = pooled('a', 1, 10, 20);
     const kinds = [kind('a', 1, { seenAt: 900 })];
-    expect(planPool({ now: 1500, limits, kinds, sandboxes })).toEqual({ ...nothing, wakeAt: 1900 });
+    expect(planPool({ now: 1009, limits, kinds, sandboxes })).toEqual({ ...nothing, wakeAt: 1010 });
+    expect(planPool({ now: 1010, limits, kinds, sandboxes })).toEqual({
+      ...nothing,
+      drop: [1],
+      wakeAt: 1900,
+    });
+    expect(planPool({ now: 1899, limits, kinds, sandboxes: pooled('a', 2, 20) })).toEqual({
+      ...nothing,
+      wakeAt: 1900,
+    });
     expect(planPool({ now: 1900, limits, kinds, sandboxes })).toEqual({ ...nothing, drop: [1, 2] });
   });
 

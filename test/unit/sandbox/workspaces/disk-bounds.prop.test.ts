@@ -4,7 +4,8 @@ import {
   boundReached,
   nextLook,
   reserveOf,
-  runsFull,
+  runsLow,
+  runsOut,
   tooFull,
 } from '../../../../src/sandbox/workspaces/disk-bounds.ts';
 
@@ -41,10 +42,27 @@ it.each([
   expect(boundReached(now, limits)).toBe(reached);
 });
 
-it('keeps a gigabyte free, or a part of a small disk', () => {
-  const large = { size: 1e12, free: 1023 * mib };
-  const small = { size: 1000 * mib, free: 50 * mib };
-  expect([reserveOf(large), reserveOf(small)]).toEqual([1024 * mib, 50 * mib]);
-  expect([tooFull(large), tooFull(small)]).toEqual(['1023 MiB are free, 1024 MiB are kept', null]);
-  expect([runsFull(large), runsFull({ ...large, free: 511 * mib })]).toEqual([false, true]);
+it('keeps a gigabyte free, and 50,000 files, or a part of a small disk', () => {
+  const room = (bytes: number, entries: number, free: [number, number]) => ({
+    size: { bytes, entries },
+    free: { bytes: free[0] * mib, entries: free[1] },
+  });
+  const large = (mibs: number, files: number) => room(1e12, 1e8, [mibs, files]);
+  const small = (mibs: number, files: number) => room(1000 * mib, 20_000, [mibs, files]);
+  expect([reserveOf(large(0, 0)), reserveOf(small(0, 0))]).toEqual([
+    { bytes: 1024 * mib, entries: 50_000 },
+    { bytes: 50 * mib, entries: 1000 },
+  ]);
+  expect([large(1023, 1e6), small(50, 1000), large(1024, 49_999), small(50, 999)].map(tooFull)).toEqual([
+    '1023 MiB are free, 1024 MiB are kept',
+    null,
+    '49999 files can still be made, 50000 are kept',
+    '999 files can still be made, 1000 are kept',
+  ]);
+  const runs = [large(512, 25_000), large(511, 25_000), large(512, 24_999), small(25, 499)];
+  expect(runs.map(runsOut)).toEqual([null, 'bytes', 'entries', 'entries']);
+  expect([large(2048, 1e5), large(2047, 1e5), large(2048, 99_999)].map(runsLow)).toEqual([false, true, true]);
+  // A file system that makes files as they are wanted says that it has none.
+  const endless = room(1e12, 0, [5000, 0]);
+  expect([tooFull(endless), runsOut(endless), runsLow(endless)]).toEqual([null, null, false]);
 });
