@@ -110,12 +110,7 @@ export const containerWeaknesses: readonly Weakness[] = [
       'const namespaceFlags = 0',
       'user namespace',
     ],
-    [
-      'clone3',
-      "const absent = 'clone3 ",
-      "allowed.processes += ' clone3';\nconst absent = '",
-      'clone3',
-    ],
+    ['clone3', "const absent = 'clone3 ", "allowed.processes += ' clone3';\nconst absent = '", 'clone3'],
     [
       'vsock sockets',
       "allow(['socket', 'socketpair'], [equal(unix)]),",
