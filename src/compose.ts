@@ -144,6 +144,7 @@ export async function compose(
   const makeRoom = createRoomMaker({
     dirs: [snapshotsDir, preparedDir],
     bytes: operator.sandbox.disk_mib * 1024 * 1024,
+    workspacesDir: join(dataDir, 'workspaces'),
     log,
   });
   const snapshots = standIns.snapshots ?? createSnapshots({ dir: snapshotsDir, makeRoom, log });

@@ -41,7 +41,7 @@ export async function ensureImage(engine, { say, tag = imageName, signal }) {
       await buildContext({ ...build, dockerfile: `FROM ${base}\n${dockerfile.contract}`, network: 'none' });
     } catch (error) {
       signal?.throwIfAborted();
-      throw new Error(`${byRegistry}; nor without one: ${error.message}`);
+      throw new Error(`${byRegistry}; without a registry: ${error.message}`);
     }
   }
   if (present) await removeImage(engine, present.id);

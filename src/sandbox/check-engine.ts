@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { chmod, chown, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
 import { toFailure } from '../domain/failure.ts';
@@ -10,7 +9,7 @@ import { findRuntimeProblem, type RuntimeChoice } from './container/runtime.ts';
 import { type ImageFacts, judgeImage, type Probe, probes, setIdProbe } from './image-contract.ts';
 import type { Sandbox, SandboxCheck, Sandboxes } from './port.ts';
 import { removeTree } from './remove-tree.ts';
-import { sandboxUser } from './sandbox-user.ts';
+import { workspaceId } from './workspaces/workspaces.ts';
 
 /** Milliseconds the trial sandbox may take, start to end, and one command in it. */
 const trialMs = 120_000;
@@ -20,13 +19,21 @@ const saidCharacters = 200;
 
 type Images = Pick<Docker, 'ping' | 'info' | 'getImage'>;
 
+/** Where the snapshot of a trial lies, by a name that tells a reaper whose it is, and who owns it. */
+export interface TrialPlace {
+  /** Directory of the workspaces; made if missing. */
+  readonly root: string;
+  readonly worker: string;
+  readonly user: SandboxUser;
+}
+
 /** Problems of engine and images, each with its remedy; the first that makes the next ones pointless is the last told. */
 export async function checkEngine(
   docker: Images,
   choice: RuntimeChoice,
   images: readonly string[],
   sandboxes: Pick<Sandboxes, 'acquire'>,
-  user: SandboxUser = sandboxUser(),
+  place: TrialPlace,
 ): Promise<SandboxCheck> {
   try {
     await docker.ping();
@@ -38,7 +45,7 @@ export async function checkEngine(
   const runtime = await findRuntimeProblem(docker, choice);
   if (runtime !== null) return problem(runtime);
   const reports: SandboxCheck[] = [];
-  for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes, user));
+  for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes, place));
   return {
     problems: reports.flatMap(({ problems }) => problems),
     notes: reports.flatMap(({ notes }) => notes),
@@ -49,7 +56,7 @@ async function checkImage(
   docker: Images,
   image: string,
   sandboxes: Pick<Sandboxes, 'acquire'>,
-  user: SandboxUser,
+  place: TrialPlace,
 ): Promise<SandboxCheck> {
   let seen: Docker.ImageInspectInfo;
   try {
@@ -63,14 +70,9 @@ async function checkImage(
       `The sandbox image ${image} cannot be looked at: ${engineProblem(thrown)}. See the log of the engine.`,
     );
   }
-  const declared = seen.Config;
-  const facts = {
-    bytes: seen.Size,
-    volumes: Object.keys(declared?.Volumes ?? {}),
-    healthcheck: !['NONE', undefined].includes(declared?.Healthcheck?.Test?.[0]),
-  };
+  const facts = { bytes: seen.Size, volumes: Object.keys(seen.Config?.Volumes ?? {}) };
   try {
-    return judgeImage(image, { ...facts, ...(await trial(image, sandboxes, user)) });
+    return judgeImage(image, { ...facts, ...(await trial(image, sandboxes, place)) });
   } catch (thrown) {
     return problem(
       `A trial sandbox of ${image} does not work: ${toFailure(thrown).detail.replace(/\.?$/, '.')} Build the image anew with \`npm run sandbox:image\`, or by docs/operations.md, "An image of your own"; if that does not help, see the log of the engine.`,
@@ -82,13 +84,15 @@ async function checkImage(
 async function trial(
   image: string,
   sandboxes: Pick<Sandboxes, 'acquire'>,
-  user: SandboxUser,
+  { root, worker, user }: TrialPlace,
 ): Promise<Pick<ImageFacts, 'failed' | 'setId'>> {
-  const snapshot = await mkdtemp(join(tmpdir(), 'patchfleet-check-'));
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const home = join(root, workspaceId(worker, randomBytes(8).toString('hex')));
+  const snapshot = join(home, 'snapshot');
   const signal = AbortSignal.timeout(trialMs);
   try {
+    await mkdir(snapshot, { recursive: true, mode: 0o755 });
     // The sandbox user's, as every snapshot is: of another's no overlay is made.
-    await chmod(snapshot, 0o755);
     if (process.getuid?.() === 0) await chown(snapshot, user.uid, user.gid);
     const ids = { taskId: randomUUID(), attemptId: randomUUID() };
     const sandbox = await sandboxes.acquire({ ...ids, snapshot, image, wallMs: trialMs }, signal);
@@ -98,13 +102,14 @@ async function trial(
         const said = await attempt(sandbox, probe, signal);
         if (said !== null) failed.push({ probe, said });
       }
-      const { stdout } = await sandbox.run(setIdProbe, { signal, wallMs: probeMs });
-      return { failed, setId: stdout.split('\n').filter((line) => line !== '') };
+      const { exitCode, stdout } = await sandbox.run(setIdProbe, { signal, wallMs: probeMs });
+      const setId = exitCode === 0 ? stdout.split('\n').filter((line) => line !== '') : null;
+      return { failed, setId };
     } finally {
       await sandbox.close();
     }
   } finally {
-    await removeTree(snapshot);
+    await removeTree(home);
   }
 }
 

@@ -51,7 +51,8 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const workspaces = holdingBases(createWorkspaces({ config, engine, instance, worker, user, root, log }));
   const beside = (name: string) => join(dirname(resolve(root)), name);
   const egress = createEgress({ root: beside('egress'), worker, user, log, options: options.egress });
-  const opener = { engine, config, instance, worker, user, workspaces, egress, log };
+  const hosts = beside('hosts');
+  const opener = { engine, config, instance, worker, user, workspaces, hosts, egress, log };
   const { open, inUse } = createSandboxOpener(opener);
   const slots = createSlots(config.concurrent_starts ?? availableParallelism());
   const pool = createPool({ open, slots, config, log });
@@ -90,7 +91,7 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
       }
     },
     check: (images = [config.image, ...config.images]) =>
-      checkEngine(docker, config, images, sandboxes, user),
+      checkEngine(docker, config, images, sandboxes, { root, worker, user }),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');

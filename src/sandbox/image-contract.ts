@@ -72,8 +72,10 @@ const state: readonly Probe[] = [
   },
 ];
 
-/** Prints what has a set-user-id or set-group-id bit. */
-export const setIdProbe = shell('find / -xdev -type f -perm /6000 2>/dev/null | head -n 20');
+/** Prints what has a set-user-id or set-group-id bit; ends with 0 where it could look. */
+export const setIdProbe = shell(
+  'command -v find >/dev/null && find / -xdev -type f -perm /6000 2>/dev/null | head -n 20',
+);
 
 const common = (what: string, argv: readonly string[], packages: string): Probe => ({
   what,
@@ -101,7 +103,6 @@ const recommended: readonly Probe[] = [
   common('`patch`', ['patch', '--version'], '`patch`'),
   common('`unzip`', ['unzip', '-v'], '`unzip`'),
   common('`xz`', ['xz', '--version'], '`xz-utils`'),
-  common('`find`', ['find', '--version'], '`findutils`'),
   common('`ps`', ['ps', '--version'], '`procps`'),
   common('`prlimit`', ['prlimit', '--version'], '`util-linux`'),
 ];
@@ -113,14 +114,14 @@ export interface ImageFacts {
   readonly bytes: number;
   /** Paths that the image declares as volumes. */
   readonly volumes: readonly string[];
-  readonly healthcheck: boolean;
   /** Of {@link probes}, those that failed, each with what it said. */
   readonly failed: readonly { readonly probe: Probe; readonly said: string }[];
-  readonly setId: readonly string[];
+  /** Files with a set-user-id or set-group-id bit; null: it could not be looked for them. */
+  readonly setId: readonly string[] | null;
 }
 
 export function judgeImage(image: string, facts: ImageFacts): SandboxCheck {
-  const { bytes, volumes, healthcheck, failed, setId } = facts;
+  const { bytes, volumes, failed, setId } = facts;
   const problems: string[] = [];
   const notes = [`${image} has ${Math.round(bytes / 1024 / 1024)} MiB.`];
   // Everything that needs a shell fails for the same reason.
@@ -132,17 +133,16 @@ export function judgeImage(image: string, facts: ImageFacts): SandboxCheck {
     else
       notes.push(`Recommended: ${image} lacks ${probe.what}, which many repositories need. ${probe.remedy}`);
   }
-  if (setId.length > 0)
+  if (setId === null) {
+    const what = 'set-user-id files cannot be looked for in it';
+    if (!noShell) problems.push(`${image} lacks \`find\`: ${what}. ${install('`findutils`')}`);
+  } else if (setId.length > 0)
     problems.push(
       `${image} has set-user-id or set-group-id files, such as ${setId.slice(0, 3).join(', ')}. No agent needs them: build it with \`find / -xdev -type f -perm /6000 -exec chmod a-s {} +\`.`,
     );
   if (volumes.length > 0)
     problems.push(
       `${image} declares volumes (${volumes.join(', ')}): each sandbox would get disk without a limit there. Make it from an image without VOLUME.`,
-    );
-  if (healthcheck)
-    notes.push(
-      `Recommended: ${image} declares a HEALTHCHECK, which the engine would run in every sandbox. Build it with \`HEALTHCHECK NONE\`.`,
     );
   return { problems, notes };
 }

@@ -4,6 +4,7 @@ import type { SandboxConfig } from '../config/sandbox-config.ts';
 import { containerSpec, type SandboxUser } from './container/container-spec.ts';
 import { cpuTime } from './container/container-use.ts';
 import { type Engine, engineProblem } from './container/docker-host.ts';
+import { ensureLoopbackNames } from './container/loopback-names.ts';
 import { removeContainer } from './container/remove-container.ts';
 import { runByEngine } from './container/run-by-engine.ts';
 import { createRuntimeCheck } from './container/runtime.ts';
@@ -43,6 +44,8 @@ export interface OpenSandboxDependencies {
   readonly worker: string;
   readonly user: SandboxUser;
   readonly workspaces: Workspaces;
+  /** Where `/etc/hosts` of the sandboxes lies, on the engine's machine; made where it is missing. */
+  readonly hosts: string;
   /** Without it no sandbox reaches anything. */
   readonly egress?: Egress;
   readonly log: SandboxLog;
@@ -106,7 +109,8 @@ export function createSandboxOpener(deps: OpenSandboxDependencies): {
     let wayOut: OpenEgress | null = null;
     try {
       wayOut = (await egress?.open(name, kind.network ?? [])) ?? null;
-      const identity = { instance, worker, name, workspace: workspace.mount, user, egress: wayOut };
+      const hosts = await ensureLoopbackNames(deps.hosts);
+      const identity = { instance, worker, name, workspace: workspace.mount, user, hosts, egress: wayOut };
       const spec = containerSpec(config, kind, identity);
       container = await startContainer(engine, spec, signal, wayOut?.accept ?? null);
     } catch (thrown) {

@@ -25,7 +25,7 @@ it('a review that failed for good is tried again by an operator, and its check r
   await untilIdle(world);
 
   const [, line = ''] = (await dead('list')).split('\n');
-  expect(line).toMatch(/ subtask +model_refused +\d+ s +review of tea\/shop#1$/);
+  expect(line).toMatch(/ subtask +model_refused +\d+ (?:s|min) +review of tea\/shop#1$/);
   const [id = ''] = line.split(' ');
   const shown = await dead('show', id);
   expect(shown).toMatch(/attempt 1: failed \(model_refused\), .*, worker \S+/);

@@ -20,13 +20,13 @@ while True:
     held.append(b"x" * 10_000_000)
 `;
 /** No file may be as large as all may be together. */
-const fill = `echo "takes disk"; for i in 1 2 3; do head -c 50000000 /dev/zero > full$i; done; sleep 60`;
+const fill = `echo "takes disk"; for i in 1 2 3; do head -c 50000000 /dev/zero > full$i; done; sleep 600`;
 
 /** What each agent runs, over a file of its own. */
 const commands: Readonly<Record<string, readonly string[]>> = {
   memory: ['python3', '-u', 'tools/hold.py', '{files}'],
   disk: ['sh', 'tools/fill.sh', '{files}'],
-  idle: ['sh', '-c', 'echo "does nothing"; sleep 60', 'sh', '{files}'],
+  idle: ['sh', '-c', 'echo "does nothing"; sleep 600', 'sh', '{files}'],
   wall: ['sh', '-c', 'echo "never ends"; while :; do :; done', 'sh', '{files}'],
   well: ['sh', '-c', 'for file in "$@"; do echo "$file:1: warning: seen"; done', 'sh', '{files}'],
 };

@@ -1,7 +1,7 @@
 /**
  * Commands that run on one machine at the same time know of each other by names of sockets without a file: the kernel
- * takes such a name back at once when its process ends, however that was. Linux alone has them; elsewhere nobody is
- * known, and nobody waits.
+ * takes such a name back at once when its process ends, however that was. Linux alone has them; elsewhere, and where
+ * they are not to be had, nobody is known, and nobody waits.
  */
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -24,8 +24,7 @@ export async function takeName(name) {
       server.listen(full(name), resolve);
     });
   } catch (error) {
-    if (error.code === 'EADDRINUSE') return null;
-    throw error;
+    return error.code === 'EADDRINUSE' ? null : async () => {};
   }
   server.unref();
   return () => new Promise((resolve) => server.close(resolve));
@@ -44,12 +43,19 @@ export async function waitForName(name, { signal, onWait }) {
 
 /** The names that begin so and that processes have. */
 export function namesTaken(beginning) {
-  if (process.platform !== 'linux') return [];
-  return readFileSync('/proc/net/unix', 'utf8')
+  return socketsOfKernel()
     .split('\n')
     .map((line) => line.slice(line.lastIndexOf(' ') + 1))
     .filter((name) => name.startsWith(`@${prefix}${beginning}`))
     .map((name) => name.slice(`@${prefix}`.length).replace(/\.+$/, ''));
+}
+
+function socketsOfKernel() {
+  try {
+    return readFileSync('/proc/net/unix', 'utf8');
+  } catch {
+    return '';
+  }
 }
 
 /** Waits until no other process has a name that begins so; `onWait` as with {@link waitForName}. */

@@ -4,7 +4,7 @@ import { execa } from 'execa';
 import { PatchfleetError } from '../../domain/failure.ts';
 import { hostCommand } from '../host-command.ts';
 import { removeTree } from '../remove-tree.ts';
-import { tooFull } from '../workspaces/disk-bounds.ts';
+import { reserveOf, tooFull } from '../workspaces/disk-bounds.ts';
 import { roomOf } from '../workspaces/disk-watch.ts';
 import {
   asideOf,
@@ -24,7 +24,7 @@ export type MakeRoom = () => Promise<void>;
  * Makes `home`, whose parent is nobody's but the worker's to enter, and removes what dead workers left in it. Fails with
  * `sandbox_unavailable` where the disk is full.
  */
-export async function prepareHome(home: string, makeRoom: MakeRoom = async () => {}): Promise<void> {
+export async function prepareHome(home: string, makeRoom?: MakeRoom): Promise<void> {
   const root = dirname(home);
   await mkdir(root, { recursive: true });
   await chmod(root, 0o700);
@@ -59,7 +59,27 @@ export async function makeKept(
   }
 }
 
-async function requireRoom(directory: string, makeRoom: MakeRoom): Promise<void> {
+/**
+ * Gives what is to be told of each thing that is written below a directory, with its bytes. Fails with
+ * `sandbox_unavailable` rather than let what must stay free of the disk be taken: a small repository can name one large
+ * file a million times.
+ */
+export async function createRoomCheck(
+  directory: string,
+  makeRoom?: MakeRoom,
+): Promise<(bytes: number) => Promise<void>> {
+  const kept = reserveOf(await roomOf(directory));
+  const step = { bytes: kept.bytes / 2, entries: kept.entries / 2 || Number.POSITIVE_INFINITY };
+  let since = { bytes: 0, entries: 0 };
+  return async (bytes) => {
+    since = { bytes: since.bytes + bytes, entries: since.entries + 1 };
+    if (since.bytes < step.bytes && since.entries < step.entries) return;
+    since = { bytes: 0, entries: 0 };
+    await requireRoom(directory, makeRoom);
+  };
+}
+
+async function requireRoom(directory: string, makeRoom: MakeRoom = async () => {}): Promise<void> {
   if (tooFull(await roomOf(directory)) === null) return;
   await makeRoom();
   const full = tooFull(await roomOf(directory));

@@ -4,7 +4,8 @@ import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { type FileSystemRoom, runsLow } from '../workspaces/disk-bounds.ts';
 import { roomOf } from '../workspaces/disk-watch.ts';
-import { asideOf, inUseMs, readKept, removeAbandoned } from './kept-directory.ts';
+import { layersInUse } from '../workspaces/overlay-workspaces.ts';
+import { asideOf, inUseMs, readKept, removeAbandoned, treeOf } from './kept-directory.ts';
 
 interface Found {
   readonly place: string;
@@ -23,6 +24,8 @@ export function createRoomMaker(options: {
   /** Directories of `<repository id>/<name>`, as kept-directory.ts describes. */
   readonly dirs: readonly string[];
   readonly bytes: number;
+  /** What overlays below it stand on stays, whatever the clock says of its use: a machine may have slept. */
+  readonly workspacesDir: string;
   readonly log: SandboxLog;
   /** On the file system of a directory; by default as it is. */
   readonly room?: (directory: string) => Promise<FileSystemRoom>;
@@ -60,9 +63,11 @@ async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise
   }
   const { bytes: most, log, room = roomOf } = options;
   const isLow = async (place: string) => runsLow(await room(dirname(place)));
+  const needed = await layersInUse(options.workspacesDir);
   let total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
   for (const one of found.toSorted((a, b) => a.usedAt - b.usedAt)) {
     if (one.usedAt > Date.now() - inUseMs) return;
+    if (needed.has(treeOf(one.place))) continue;
     if (one.bytes !== null && total <= most && !(await isLow(one.place))) continue;
     try {
       if (await removeUnused(one)) total -= one.bytes ?? 0;

@@ -90,14 +90,14 @@ function knownMode(mode: string): TreeEntry['mode'] {
 }
 
 /**
- * Reads blobs one after the other and gives each to `take`, in parts as they come; `take` must use up the parts
- * before it resolves. Memory does not grow with the size of a blob.
+ * Reads blobs one after the other and gives each to `take`, in parts as they come, and how many bytes it has; `take`
+ * must use up the parts before it resolves. Memory does not grow with the size of a blob.
  */
 export async function readBlobs(
   mirrorDir: string,
   oids: readonly string[],
   signal: AbortSignal,
-  take: (index: number, parts: AsyncIterable<Buffer>) => Promise<void>,
+  take: (index: number, parts: AsyncIterable<Buffer>, bytes: number) => Promise<void>,
 ): Promise<void> {
   if (oids.length === 0) return;
   const done = new AbortController();
@@ -118,7 +118,7 @@ export async function readBlobs(
       const [oid, type, size] = header.split(' ');
       if (oid !== oids[index] || type !== 'blob')
         throw new Error(`unexpected answer: ${header.slice(0, 200)}`);
-      await take(index, bytes.bytes(Number(size)));
+      await take(index, bytes.bytes(Number(size)), Number(size));
       await bytes.line();
     }
     await child;

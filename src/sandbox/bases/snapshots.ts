@@ -7,7 +7,7 @@ import type { Snapshots } from '../port.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { sandboxUser } from '../sandbox-user.ts';
 import { createKeeper, standsAsMade, treeOf } from './kept-directory.ts';
-import { type MakeRoom, makeKept, prepareHome } from './make-kept.ts';
+import { createRoomCheck, type MakeRoom, makeKept, prepareHome } from './make-kept.ts';
 import { listTree } from './mirror-reader.ts';
 import { makeSyntheticRepository, refreshIndex } from './synthetic-repository.ts';
 import { writeTree } from './write-tree.ts';
@@ -54,7 +54,9 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
       options.log?.warn({ snapshot: place }, 'a snapshot is not as it was made: it is made anew');
     if (await standsAsMade(place, signal, warn)) return;
     await prepareHome(home, options.makeRoom);
-    const write = (temporary: string) => make(temporary, resolve(mirrorDir), commit, user, signal);
+    const onWritten = await createRoomCheck(home, options.makeRoom);
+    const write = (temporary: string) =>
+      make(temporary, { mirror: resolve(mirrorDir), commit, user, onWritten }, signal);
     await makeKept(place, signal, write, options.makeRoom);
   }
 
@@ -72,15 +74,20 @@ export function createSnapshots(options: SnapshotsOptions): Snapshots {
 
 async function make(
   temporary: string,
-  mirror: string,
-  commit: string,
-  user: SandboxUser,
+  of: {
+    readonly mirror: string;
+    readonly commit: string;
+    readonly user: SandboxUser;
+    readonly onWritten: (bytes: number) => Promise<void>;
+  },
   signal: AbortSignal,
 ): Promise<void> {
+  const { mirror, commit, user, onWritten } = of;
   const options = { ...hostCommand, cancelSignal: signal } as const;
   const root = treeOf(temporary);
   await mkdir(root, { recursive: true, mode: 0o755 });
-  const { written, skipped } = await writeTree(root, mirror, await listTree(mirror, commit, signal), signal);
+  const entries = await listTree(mirror, commit, signal);
+  const { written, skipped } = await writeTree(root, mirror, entries, signal, onWritten);
   const tree = await makeSyntheticRepository(join(root, '.git'), mirror, written, signal);
   await writeFile(join(temporary, 'skipped.json'), `${JSON.stringify(skipped, null, 2)}\n`);
   await execa('chmod', ['-R', '--', 'u=rwX,go=rX', root], options);

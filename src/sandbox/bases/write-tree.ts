@@ -20,13 +20,15 @@ export interface WrittenTree {
 
 /**
  * Writes entries of a tree below `root` (an empty directory): blobs raw, files 0644 or 0755, symlinks as such
- * and last, so that none is ever written through; a submodule is an empty directory.
+ * and last, so that none is ever written through; a submodule is an empty directory. `onWritten` is told of each before
+ * the next, with its bytes.
  */
 export async function writeTree(
   root: string,
   mirrorDir: string,
   entries: readonly TreeEntry[],
   signal: AbortSignal,
+  onWritten: (bytes: number) => Promise<void> = async () => {},
 ): Promise<WrittenTree> {
   const written: TreeEntry[] = [];
   const skipped: SkippedEntry[] = [];
@@ -44,6 +46,7 @@ export async function writeTree(
   const parents = new Set(usable.map(({ path }) => posix.dirname(path.toString('latin1'))));
   for (const parent of parents) {
     await mkdir(absolute(Buffer.from(parent, 'latin1')), { recursive: true, mode: 0o755 });
+    await onWritten(0);
   }
   /** Does what writes an entry. A tree may name a path twice, or one as file and directory: the first stands. */
   const attempt = async (entry: TreeEntry, write: () => Promise<void>): Promise<void> => {
@@ -59,19 +62,21 @@ export async function writeTree(
 
   for (const entry of usable.filter(({ mode }) => mode === '160000')) {
     await attempt(entry, () => mkdir(absolute(entry.path), { mode: 0o755 }));
+    await onWritten(0);
   }
   const files = usable.filter(({ mode }) => mode === '100644' || mode === '100755');
   await readBlobs(
     mirrorDir,
     files.map(({ oid }) => oid),
     signal,
-    async (index, parts) => {
+    async (index, parts, bytes) => {
       const entry = files[index];
       if (entry === undefined) return;
       await attempt(entry, () =>
         writeFile(absolute(entry.path), entry.mode === '100755' ? 0o755 : 0o644, parts),
       );
       for await (const _ of parts);
+      await onWritten(bytes);
     },
   );
   const links = usable.filter(({ mode }) => mode === '120000');
@@ -87,6 +92,7 @@ export async function writeTree(
         target === null ? 'is a symlink with too long a target' : symlinkProblem(entry.path, target);
       if (target === null || problem !== null) skip(entry, problem ?? '');
       else await attempt(entry, () => symlink(target, absolute(entry.path)));
+      await onWritten(0);
     },
   );
   return { written, skipped };

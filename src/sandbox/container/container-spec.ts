@@ -3,6 +3,7 @@ import { egressArgument, egressDirectory, proxyVariables } from '../../../sandbo
 import type { SandboxConfig } from '../../config/sandbox-config.ts';
 import type { SandboxKind } from '../port.ts';
 import type { WorkspaceMount } from '../workspaces/workspaces.ts';
+import { sandboxHostname } from './loopback-names.ts';
 import { ownThreads, runtimeOf } from './runtime.ts';
 import { seccompProfile } from './seccomp.ts';
 
@@ -41,6 +42,8 @@ export function containerSpec(
     readonly name: string;
     readonly workspace: WorkspaceMount;
     readonly user: SandboxUser;
+    /** File on the engine's machine that it has as `/etc/hosts`. */
+    readonly hosts?: string;
     /** What it may reach goes by the worker's proxy; `directory` holds its socket, where there is one. */
     readonly egress?: { readonly directory: string | null } | null;
   },
@@ -55,7 +58,7 @@ export function containerSpec(
     Cmd: ['--container', ...(egress === null ? [] : [egressArgument]), workspaceInContainer],
     User: `${uid}:${gid}`,
     WorkingDir: workspaceInContainer,
-    Hostname: 'sandbox',
+    Hostname: sandboxHostname,
     Env: [
       'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
       'LANG=C.UTF-8',
@@ -79,6 +82,8 @@ export function containerSpec(
     // The engine closes the input when its one client goes: so a sandbox ends with its worker.
     StdinOnce: true,
     StopTimeout: 2,
+    // The image's own would be run by the engine all the while.
+    Healthcheck: { Test: ['NONE'] },
     NetworkDisabled: true,
     HostConfig: {
       NetworkMode: 'none',
@@ -86,8 +91,10 @@ export function containerSpec(
       SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       Privileged: false,
       ReadonlyRootfs: true,
+      MaskedPaths: [...hidden],
+      ReadonlyPaths: [...readOnly],
       // The workspace is removed by whoever made it.
-      Mounts: [workspaceMount(identity), ...socketMounts(egress)],
+      Mounts: [workspaceMount(identity), ...hostsMounts(identity), ...socketMounts(egress)],
       Tmpfs: {
         '/tmp': `rw,noexec,nosuid,nodev,mode=1777,${bounds(smallTmpfsMib)}`,
         '/dev/shm': `rw,noexec,nosuid,nodev,mode=1777,${bounds(smallTmpfsMib)}`,
@@ -121,6 +128,18 @@ export function containerSpec(
   };
 }
 
+/**
+ * What `/proc` and `/sys` tell of the whole machine and no program needs: as the newest engines hide it, whatever the
+ * one here does by itself, and the addresses of the kernel. What is not there is skipped.
+ */
+const hidden = [
+  ...['acpi', 'asound', 'interrupts', 'kallsyms', 'kcore', 'keys', 'latency_stats', 'sched_debug', 'scsi'],
+  ...['timer_list', 'timer_stats'],
+]
+  .map((name) => `/proc/${name}`)
+  .concat('/sys/devices/virtual/powercap', '/sys/firmware');
+const readOnly = ['bus', 'fs', 'irq', 'sys', 'sysrq-trigger'].map((name) => `/proc/${name}`);
+
 /** Bounds of a tmpfs in bytes and in files. */
 const bounds = (sizeMib: number) => `size=${sizeMib}m,nr_inodes=${sizeMib * inodesPerMib}`;
 
@@ -136,10 +155,17 @@ function runtime(config: SandboxConfig): { Runtime?: string } {
   return name === null ? {} : { Runtime: name };
 }
 
+function hostsMounts({ hosts }: { readonly hosts?: string }): MountSettings[] {
+  return hosts === undefined ? [] : [readOnlyMount(hosts, '/etc/hosts')];
+}
+
 function socketMounts(egress: { readonly directory: string | null } | null): MountSettings[] {
   if (egress === null || egress.directory === null) return [];
-  const BindOptions = { Propagation: 'rprivate' } as const;
-  return [{ Target: egressDirectory, Source: egress.directory, Type: 'bind', ReadOnly: true, BindOptions }];
+  return [readOnlyMount(egress.directory, egressDirectory)];
+}
+
+function readOnlyMount(Source: string, Target: string): MountSettings {
+  return { Target, Source, Type: 'bind', ReadOnly: true, BindOptions: { Propagation: 'rprivate' } };
 }
 
 function workspaceMount(identity: {

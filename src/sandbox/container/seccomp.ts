@@ -24,8 +24,7 @@ const allowed = {
   waiting: `
     select _newselect pselect6 pselect6_time64 poll ppoll ppoll_time64 epoll_create epoll_create1 epoll_ctl
     epoll_ctl_old epoll_wait epoll_wait_old epoll_pwait epoll_pwait2 eventfd eventfd2 signalfd signalfd4
-    timerfd_create timerfd_settime timerfd_settime64 timerfd_gettime timerfd_gettime64 io_setup io_submit
-    io_cancel io_getevents io_pgetevents io_pgetevents_time64 io_destroy`,
+    timerfd_create timerfd_settime timerfd_settime64 timerfd_gettime timerfd_gettime64`,
   memory: `
     brk mmap mmap2 munmap mremap mprotect madvise msync mincore mlock mlock2 munlock mlockall munlockall
     remap_file_pages memfd_create memfd_secret pkey_alloc pkey_free pkey_mprotect mseal map_shadow_stack
@@ -34,7 +33,7 @@ const allowed = {
     fork vfork execve execveat exit exit_group wait4 waitid waitpid kill tkill tgkill pidfd_open
     pidfd_send_signal getpid gettid getppid getpgid getpgrp getsid setpgid setsid set_tid_address
     set_robust_list get_robust_list prctl arch_prctl set_thread_area get_thread_area set_tls rseq seccomp
-    ptrace modify_ldt capget capset landlock_create_ruleset landlock_add_rule landlock_restrict_self
+    ptrace capget capset landlock_create_ruleset landlock_add_rule landlock_restrict_self
     breakpoint cacheflush uretprobe riscv_flush_icache riscv_hwprobe futex futex_time64 futex_waitv
     futex_wake futex_wait futex_requeue restart_syscall`,
   users: `
@@ -56,7 +55,7 @@ const allowed = {
     clock_nanosleep_time64 nanosleep timer_create timer_settime timer_settime64 timer_gettime
     timer_gettime64 timer_getoverrun timer_delete`,
   sockets: `
-    socketpair bind listen accept accept4 connect getsockname getpeername getsockopt setsockopt shutdown
+    bind listen accept accept4 connect getsockname getpeername getsockopt setsockopt shutdown
     send sendto sendmsg sendmmsg recv recvfrom recvmsg recvmmsg recvmmsg_time64`,
   ipc: `
     shmget shmat shmdt shmctl semget semop semctl semtimedop semtimedop_time64 msgget msgsnd msgrcv msgctl
@@ -66,21 +65,34 @@ const allowed = {
     uname sysinfo getrandom get_mempolicy`,
 };
 
-/** Families of sockets: unix, IPv4, IPv6. Among the others is vsock, which no namespace holds. */
-const socketFamilies = [1, 2, 10];
-/** Netlink by one protocol: 0 tells of a sandbox's own interfaces, and others of the host's devices. */
-const netlink = 16;
+/**
+ * Sockets that may be made: family, type, protocols. Not among them are vsock, which no namespace holds, and what the
+ * kernel would load a module for, as anybody may have it do (SCTP, DCCP, TIPC, families of netlink).
+ */
+const [unix, ipv4, ipv6, netlink] = [1, 2, 10, 16];
+const [stream, datagram, tcp, udp, route] = [1, 2, 6, 17, 0];
+const sockets = [ipv4, ipv6].flatMap((family) => [
+  ...[0, tcp].map((protocol) => ({ family, type: stream, protocol })),
+  ...[0, udp].map((protocol) => ({ family, type: datagram, protocol })),
+]);
+/** Of a type, without the flags that may be beside it. */
+const typeMask = 0xf;
 /** CLONE_NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET: what makes namespaces. */
 const namespaceFlags = 0x7e02_0000;
 /** What `personality` may be: as it is by default, 32-bit addresses, no address randomisation, and asking for it. */
 const personalities = [0x0, 0x8, 0x4_0000, 0x2_0000, 0x2_0008, 0xffff_ffff];
+/**
+ * What the kernel seems not to have, so that libraries do without: `clone3`, whose flags lie in memory, where no filter
+ * looks, and asynchronous I/O, of which there is one measure for the whole machine (`fs.aio-max-nr`).
+ */
+const absent = 'clone3 io_setup io_submit io_cancel io_getevents io_pgetevents io_destroy'.split(' ');
 const enosys = 38;
 
 interface Rule {
   readonly names: readonly string[];
   readonly action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO';
   readonly errnoRet?: number;
-  readonly args?: readonly { index: number; value: number; valueTwo?: number; op: string }[];
+  readonly args?: readonly { index: number; value: number; valueTwo: number; op: string }[];
 }
 
 const allow = (names: readonly string[], args: NonNullable<Rule['args']> = []): Rule => ({
@@ -88,19 +100,25 @@ const allow = (names: readonly string[], args: NonNullable<Rule['args']> = []): 
   action: 'SCMP_ACT_ALLOW',
   args,
 });
-const equal = (value: number, index = 0) => [{ index, value, op: 'SCMP_CMP_EQ' }];
+const masked = (mask: number, value: number, index = 0) => ({
+  ...{ index, value: mask, valueTwo: value, op: 'SCMP_CMP_MASKED_EQ' },
+});
+/** Of 32 bits, as the kernel takes all that is looked at here. */
+const equal = (value: number, index = 0) => masked(0xffff_ffff, value, index);
 
 /** The filter as `--security-opt seccomp=` takes it, whole. */
 export function seccompProfile(): string {
   const syscalls: Rule[] = [
     allow(Object.values(allowed).flatMap((names) => names.trim().split(/\s+/))),
-    ...socketFamilies.map((family) => allow(['socket'], equal(family))),
-    allow(['socket'], [...equal(netlink), ...equal(0, 2)]),
-    ...personalities.map((persona) => allow(['personality'], equal(persona))),
+    allow(['socket', 'socketpair'], [equal(unix)]),
+    allow(['socket'], [equal(netlink), equal(route, 2)]),
+    ...sockets.map(({ family, type, protocol }) =>
+      allow(['socket'], [equal(family), masked(typeMask, type, 1), equal(protocol, 2)]),
+    ),
+    ...personalities.map((persona) => allow(['personality'], [equal(persona)])),
     // First argument everywhere but on s390, where the engine's own default is of no use either.
-    allow(['clone'], [{ index: 0, value: namespaceFlags, valueTwo: 0, op: 'SCMP_CMP_MASKED_EQ' }]),
-    // Its flags lie in memory, where no filter looks: libraries then take `clone`.
-    { names: ['clone3'], action: 'SCMP_ACT_ERRNO', errnoRet: enosys },
+    allow(['clone'], [masked(namespaceFlags, 0)]),
+    { names: absent, action: 'SCMP_ACT_ERRNO', errnoRet: enosys },
   ];
   return JSON.stringify({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 1, syscalls });
 }

@@ -9,12 +9,10 @@ import type { NetworkRule } from '../../config/sandbox-config.ts';
  */
 export type AddressKind = 'public' | 'private' | 'never';
 
-/** Metadata services that lie outside of the link-local blocks: Azure, Alibaba, AWS and Google by IPv6. */
-const metadata = new Set(
-  ['168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'].map((text) =>
-    key(bytesOf(text) ?? []),
-  ),
-);
+/** Metadata services outside of the link-local blocks: Azure, Alibaba; AWS (all it has there), Google and Scaleway by IPv6. */
+const metadata = blocks([
+  ...['168.63.129.16/32', '100.100.100.200/32', 'fd00:ec2::/32', 'fd20:ce::254/128', 'fd00:42::42/128'],
+]);
 
 const privateV4 = blocks(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '127.0.0.0/8', '100.64.0.0/10']);
 const neverV4 = blocks([
@@ -31,7 +29,7 @@ const neverV6 = blocks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 /** What kind of address a text is; a text that is none is `never`. */
 export function addressKind(address: string): AddressKind {
   const bytes = bytesOf(address);
-  if (bytes === null || metadata.has(key(bytes))) return 'never';
+  if (bytes === null || within(bytes, metadata)) return 'never';
   if (bytes.length === 4) {
     if (within(bytes, neverV4)) return 'never';
     return within(bytes, privateV4) ? 'private' : 'public';
@@ -82,10 +80,6 @@ function bytesOf(address: string): readonly number[] | null {
     const value = Number.parseInt(hex, 16);
     return [value >> 8, value & 255];
   });
-}
-
-function key(bytes: readonly number[]): string {
-  return bytes.join('.');
 }
 
 interface Block {

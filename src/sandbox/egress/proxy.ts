@@ -6,6 +6,7 @@ import { judgeAddresses } from './address.ts';
 import { answer, linger } from './answer.ts';
 import { type EgressLimits, type EgressOptions, egressLimits, type Target } from './egress.ts';
 import { forward } from './forward.ts';
+import { inTime } from './in-time.ts';
 import { connectTo, resolveByMachine } from './reach.ts';
 import { endOfHead, readUntil } from './read.ts';
 import { createEgressRecords, type EgressRecords } from './records.ts';
@@ -46,8 +47,9 @@ export function createEgressProxy(
 
   async function serve(passage: Passage): Promise<void> {
     const { client, signal } = passage;
-    const headSignal = AbortSignal.any([signal, AbortSignal.timeout(limits.headMs)]);
-    const head = await readUntil(client, maxHeadBytes, endOfHead, headSignal).catch((thrown: unknown) => {
+    const head = await inTime(signal, limits.headMs, (abort) =>
+      readUntil(client, maxHeadBytes, endOfHead, abort),
+    ).catch((thrown: unknown) => {
       if (thrown instanceof RangeError) return 'too large' as const;
       throw thrown;
     });
@@ -78,11 +80,10 @@ export function createEgressProxy(
       };
       const judged = judgeTarget(rules, target);
       if ('refused' in judged) return await no(judged.refused, 403);
-      const inTime = () => AbortSignal.any([signal, AbortSignal.timeout(limits.reachMs)]);
       let addresses: readonly string[];
       try {
         // Once: the connection is made to what was judged, so that a name cannot change its mind between.
-        addresses = await resolve(target.host, inTime());
+        addresses = await inTime(signal, limits.reachMs, (abort) => resolve(target.host, abort));
       } catch {
         signal.throwIfAborted();
         return await no(`${target.host} cannot be resolved`, 502);
@@ -95,7 +96,9 @@ export function createEgressProxy(
       } catch {
         return await no('the request cannot be recorded, so it is not let through', 503);
       }
-      const socket = await connectTo(addresses, target.port, inTime()).catch(() => null);
+      const socket = await inTime(signal, limits.reachMs, (abort) =>
+        connectTo(addresses, target.port, abort),
+      ).catch(() => null);
       if (signal.aborted) socket?.destroy();
       signal.throwIfAborted();
       if (socket === null) answer(client, 502, `no connection to ${target.host}:${target.port}`);

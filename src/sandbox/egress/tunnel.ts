@@ -4,6 +4,7 @@ import { answer } from './answer.ts';
 import type { Target } from './egress.ts';
 import { forward } from './forward.ts';
 import { type Beginning, maxHelloBytes, readBeginning } from './hello.ts';
+import { inTime } from './in-time.ts';
 import { createMeters } from './pass.ts';
 import type { Passage } from './proxy.ts';
 import { endOfHead, readUntil } from './read.ts';
@@ -21,11 +22,10 @@ export async function tunnel(passage: Passage, target: Target, upstream: Socket)
   const signal = AbortSignal.any([passage.signal, meters.idle]);
   try {
     client.write('HTTP/1.1 200 Connection established\r\n\r\n');
-    const beginSignal = AbortSignal.any([signal, AbortSignal.timeout(limits.headMs)]);
-    const begun = await begin(passage, beginSignal);
+    const begun = await inTime(signal, limits.headMs, (abort) => begin(passage, abort));
     // Closed unused, which is no offence.
     if (begun === null) return;
-    if (begun.kind === 'plain') return await inside(passage, target, upstream, beginSignal);
+    if (begun.kind === 'plain') return await inside(passage, target, upstream, signal);
     const why = begun.kind === 'tls' ? wrongName(begun.name, target) : begun.reason;
     if (why !== null) return await records.refused(target, why);
     await Promise.all([
@@ -70,8 +70,10 @@ async function inside(
   upstream: Socket,
   signal: AbortSignal,
 ): Promise<void> {
-  const { client, records } = passage;
-  const head = await readUntil(client, maxHeadBytes, endOfHead, signal).catch((thrown: unknown) => {
+  const { client, limits, records } = passage;
+  const head = await inTime(signal, limits.headMs, (abort) =>
+    readUntil(client, maxHeadBytes, endOfHead, abort),
+  ).catch((thrown: unknown) => {
     if (thrown instanceof RangeError) return Buffer.alloc(0);
     throw thrown;
   });

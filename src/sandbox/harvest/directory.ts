@@ -10,8 +10,8 @@ export interface Seen {
   readonly stats: BigIntStats;
 }
 
-/** The walk is over: more than may be looked at. */
-export class TooMany extends Error {}
+/** The walk is over: more than may be looked at. Its message says of what, where that is not files. */
+export class TooMuch extends Error {}
 
 /** Looked at at once. */
 const width = 64;
@@ -33,7 +33,7 @@ export interface Named {
   isDirectory(): boolean;
 }
 
-/** Names in a directory, the root's `.git` left out. Throws {@link TooMany} beyond `limit`. */
+/** Names in a directory, the root's `.git` left out. Throws {@link TooMuch} beyond `limit`. */
 export async function namesIn(
   root: Buffer,
   path: Buffer,
@@ -43,7 +43,7 @@ export async function namesIn(
   for await (const entry of await openDirectory(below(root, path))) {
     if (path.length === 0 && keyOf(entry.name) === '.git') continue;
     names.push(entry);
-    if (names.length > limit) throw new TooMany();
+    if (names.length > limit) throw new TooMuch();
   }
   return names;
 }
@@ -89,4 +89,11 @@ async function openDirectory(place: Buffer): Promise<AsyncIterable<Named>> {
   if (readable === true || readable === 0o500n) return await openNames(place);
   await chmod(place, constants.S_IRWXU);
   return await openNames(place);
+}
+
+/** What something is that is neither a file nor a directory nor a symlink, for people. */
+export function kindOf(stats: BigIntStats): string {
+  if (stats.isFIFO()) return 'a FIFO';
+  if (stats.isSocket()) return 'a socket';
+  return stats.isBlockDevice() || stats.isCharacterDevice() ? 'a device' : 'no regular file';
 }

@@ -5,12 +5,13 @@ import { readSeen, sameContent } from './compare.ts';
 import {
   below,
   eachOf,
+  kindOf,
   lookAt,
   namesIn,
   readDirectory,
   rootPath,
   type Seen,
-  TooMany,
+  TooMuch,
   targetOf,
 } from './directory.ts';
 import { createIgnored } from './ignored.ts';
@@ -30,12 +31,15 @@ export interface HarvestLimits {
   readonly totalBytes: number;
   /** Things in the workspace that the snapshot does not have as they are, directories included. */
   readonly entries: number;
+  /** What holding names against `.gitignore` files may take, seconds of CPU time. */
+  readonly ignoreSeconds: number;
 }
 
 export const harvestLimits: HarvestLimits = {
   fileBytes: 10 * 1024 * 1024,
   totalBytes: 50 * 1024 * 1024,
   entries: 20_000,
+  ignoreSeconds: 20,
 };
 
 /** What in a copy is not as the snapshot has it; all of the copy is looked at. See {@link harvest}. */
@@ -87,13 +91,13 @@ async function harvest(
 ): Promise<HarvestEntry[]> {
   const found: { path: Buffer; entry: HarvestEntry }[] = [];
   const { root, snapshot } = source;
-  const { isIgnored, end } = createIgnored(snapshot.toString(), signal);
+  const { isIgnored, end } = createIgnored(snapshot.toString(), limits.ignoreSeconds, signal);
   let looked = 0;
   let total = 0;
 
   const look = (count: number) => {
     looked += count;
-    if (looked > limits.entries) throw new TooMany();
+    if (looked > limits.entries) throw new TooMuch();
   };
   const refuse = (path: Buffer, rule: RefusalRule, reason: string) => {
     found.push({ path, entry: { kind: 'refused', path: shownPath(path), rule, reason } });
@@ -214,8 +218,9 @@ async function harvest(
     const { lower } = source;
     await whileTheyStand(lower, () => walk({ path: rootPath, lower, inSnapshot: true, overSymlink: false }));
   } catch (thrown) {
-    if (!(thrown instanceof TooMany)) throw thrown;
-    refuse(Buffer.from('.'), 'size', `more than ${limits.entries} files and directories were made`);
+    if (!(thrown instanceof TooMuch)) throw thrown;
+    const reason = thrown.message || `more than ${limits.entries} files and directories were made`;
+    refuse(Buffer.from('.'), 'size', reason);
   } finally {
     end();
   }
@@ -234,16 +239,10 @@ const isEmpty = (root: Buffer, path: Buffer) =>
   namesIn(root, path, 0).then(
     () => true,
     (thrown: unknown) => {
-      if (thrown instanceof TooMany) return false;
+      if (thrown instanceof TooMuch) return false;
       throw thrown;
     },
   );
 const asked = ({ path, stats }: Seen) =>
   stats.isDirectory() ? Buffer.concat([path, Buffer.from('/')]) : path;
 const isExecutable = (stats: BigIntStats) => (stats.mode & 0o100n) !== 0n;
-
-function kindOf(stats: BigIntStats): string {
-  if (stats.isFIFO()) return 'a FIFO';
-  if (stats.isSocket()) return 'a socket';
-  return stats.isBlockDevice() || stats.isCharacterDevice() ? 'a device' : 'no regular file';
-}

@@ -3,24 +3,34 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PatchfleetError } from '../../domain/failure.ts';
 import { closedGit } from '../bases/mirror-reader.ts';
+import { TooMuch } from './directory.ts';
 
 export interface Ignored {
-  /** For each path (relative; a directory ends with `/`) whether the snapshot's `.gitignore` files name it. */
+  /**
+   * For each path (relative; a directory ends with `/`) whether the snapshot's `.gitignore` files name it. Throws
+   * {@link TooMuch}.
+   */
   isIgnored(paths: readonly Buffer[]): Promise<boolean[]>;
   end(): void;
 }
 
 /** Answer of `check-ignore --verbose -z`: source, line, pattern, path. */
 const fieldsPerPath = 4;
+/**
+ * Patterns may be built so that git never comes to an end with them: its CPU time is bounded, which a busy machine takes
+ * nothing of. No core is left in the snapshot.
+ */
+const bounded = 'ulimit -c 0; ulimit -S -t "$0"; exec git "$@"';
+const tooLong = 'it takes too long to tell which of the names that were made `.gitignore` means';
 /** Before every path, so that none begins with the `:` of git's pathspec magic. */
 const here = Buffer.from('./');
 
 /**
  * Asks git about names, by one process that is started when it is first needed. It sees the snapshot, which the
  * host wrote from a commit; the workspace that the agent wrote is never shown to it. A snapshot without its
- * repository ignores nothing.
+ * repository ignores nothing. `cpuSeconds`: what it may take in all.
  */
-export function createIgnored(snapshot: string, signal: AbortSignal): Ignored {
+export function createIgnored(snapshot: string, cpuSeconds: number, signal: AbortSignal): Ignored {
   const gitDir = join(snapshot, '.git');
   if (!existsSync(gitDir)) {
     return { isIgnored: async (paths) => paths.map(() => false), end: () => {} };
@@ -31,8 +41,9 @@ export function createIgnored(snapshot: string, signal: AbortSignal): Ignored {
   const start = () => {
     const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'core.excludesFile=/dev/null'];
     const child = spawn(
-      'git',
+      'sh',
       [
+        ...['-c', bounded, String(cpuSeconds)],
         ...[`--git-dir=${gitDir}`, `--work-tree=${snapshot}`],
         ...settings.flatMap((setting) => ['-c', setting]),
         ...['check-ignore', '--no-index', '--stdin', '-z', '--verbose', '--non-matching'],
@@ -45,7 +56,8 @@ export function createIgnored(snapshot: string, signal: AbortSignal): Ignored {
     });
     const failed = new Promise<never>((_, reject) => {
       child.once('error', reject);
-      child.once('close', () => {
+      child.once('close', (_, killed) => {
+        if (killed === 'SIGXCPU') reject(new TooMuch(tooLong));
         reject(new PatchfleetError('git_failed', `git check-ignore ended: ${complaint.slice(0, 1000)}`));
       });
     });

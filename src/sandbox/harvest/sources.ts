@@ -9,7 +9,7 @@ import {
   readDirectory,
   rootPath,
   type Seen,
-  TooMany,
+  TooMuch,
 } from './directory.ts';
 import { lookThrough, namesThrough } from './layers.ts';
 import { readOpaque } from './opaque.ts';
@@ -23,7 +23,7 @@ export interface HarvestSource {
   readonly lower: readonly Buffer[];
   /**
    * All in a directory that may be other than it was (of what is there unchanged, some or all), and the names that are
-   * gone. `lower`: the layers that show in it. Throws {@link TooMany} when more than `left` were made.
+   * gone. `lower`: the layers that show in it. Throws {@link TooMuch} when more than `left` were made.
    */
   list(
     path: Buffer,
@@ -102,7 +102,7 @@ async function withoutWhatWas<T>(
   try {
     return await read(left);
   } catch (thrown) {
-    if (!(thrown instanceof TooMany)) throw thrown;
+    if (!(thrown instanceof TooMuch)) throw thrown;
     return await read(left + (await namesThrough(lower, path)).length);
   }
 }

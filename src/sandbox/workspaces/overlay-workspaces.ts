@@ -1,4 +1,4 @@
-import { chmod, chown, mkdir, symlink } from 'node:fs/promises';
+import { chmod, chown, mkdir, readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PatchfleetError } from '../../domain/failure.ts';
 import type { SandboxUser } from '../container/container-spec.ts';
@@ -9,7 +9,13 @@ import { diskUse } from './disk-use.ts';
 import { keepTree } from './keep-tree.ts';
 import { mountOverlay, optionProblem, overlayOptions, unmountBelow } from './overlay-mount.ts';
 import { type VolumeRemover, volumeName } from './workspace-volumes.ts';
-import { newWorkspaceId, type Workspace, type WorkspaceBase, type WorkspaceMount } from './workspaces.ts';
+import {
+  listWorkspaces,
+  newWorkspaceId,
+  type Workspace,
+  type WorkspaceBase,
+  type WorkspaceMount,
+} from './workspaces.ts';
 
 /** Makes workspaces of one mode. */
 export interface WorkspaceMaker {
@@ -74,6 +80,18 @@ export function createVolumeWorkspaces(
         };
       }),
   };
+}
+
+/** The directories that overlays below `root` stand on, whoever made them: as long as one is there, it needs them. */
+export async function layersInUse(root: string): Promise<ReadonlySet<string>> {
+  const inUse = new Set<string>();
+  for (const { id } of await listWorkspaces(root)) {
+    for (const name of ['lower0', 'lower1']) {
+      const layer = await readlink(join(root, id, name)).catch(() => null);
+      if (layer !== null) inUse.add(layer);
+    }
+  }
+  return inUse;
 }
 
 async function make(

@@ -60,7 +60,7 @@ function openers(stage: Stage, real: Workspaces) {
     },
   };
   const opener = (workspaces: Workspaces) => {
-    return createSandboxOpener({ ...stage, workspaces });
+    return createSandboxOpener({ ...stage, workspaces, hosts: join(stage.home, 'hosts') });
   };
   const over = opener(watched);
   const nothing = opener(emptyWorkspaces(stage, real));

@@ -123,7 +123,7 @@ describe('patchfleet dead', () => {
       'ID        KIND     CODE                 AGE  TASK',
       expect.stringMatching(
         new RegExp(
-          `^${short} {2}subtask {2}verification_failed {2}\\d+ s {2}fix of octo/sample#${task.number}$`,
+          `^${short} {2}subtask {2}verification_failed {2,}\\d+ (?:s|min) {2}fix of octo/sample#${task.number}$`,
         ),
       ),
     ]);

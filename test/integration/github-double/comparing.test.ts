@@ -1,50 +1,13 @@
 import { Octokit } from '@octokit/rest';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGitHubDouble, type GitHubDouble } from '../../support/github/create-github-double.ts';
+import { afterAll, describe, expect, it } from 'vitest';
+import { createPullsSetting, fullName, outcome, repo, silent } from './pulls-setting.ts';
 
-const repo = { owner: 'acme', repo: 'shop' };
-const fullName = 'acme/shop';
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const { double, octokit, dir, baseSha, branch, open, end } = await createPullsSetting();
+afterAll(end);
 
-let double: GitHubDouble;
-let octokit: Octokit;
-let dir: string;
-let baseSha: string;
 /** Stands for the first commit, which tables of tests cannot know. */
 const first = 'FIRST';
-
-beforeAll(async () => {
-  double = await createGitHubDouble();
-  const files = { 'a.txt': '1\n2\n3\n', 'old.txt': 'same\nlines\nhere\n', 'gone.txt': 'x\n' };
-  ({ dir, headSha: baseSha } = await double.createRepository({ fullName, files }));
-  octokit = new Octokit({ baseUrl: double.apiUrl, auth: await double.mintToken(fullName), log: silent });
-});
-afterAll(async () => {
-  expect({ unexpected: double.unexpected, violations: double.violations }).toEqual({
-    unexpected: [],
-    violations: [],
-  });
-  await double.close();
-});
-
-/** The status, or what GitHub says in the first of its errors. */
-const outcome = (promise: Promise<{ status: number }>) =>
-  promise.then(
-    (r) => r.status as number | string,
-    (e: {
-      status: number;
-      response: { data: { message: string; errors?: { message?: string; field?: string; code: string }[] } };
-    }) => {
-      const { errors, message } = e.response.data;
-      const first = errors?.[0];
-      return first ? (first.message ?? `${first.field} ${first.code}`) : `${e.status} ${message}`;
-    },
-  );
-const branch = async (name: string, files: Record<string, string> = { [name]: name }) =>
-  double.commit(fullName, { branch: name, files });
-const open = (head: string, more: object = {}) =>
-  octokit.pulls.create({ ...repo, title: 't', head, base: 'main', ...more });
 
 describe('reading', () => {
   it('lists files with patches, renames and binaries', async () => {

@@ -3,6 +3,7 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
+  readdirSync,
   truncateSync,
   unlinkSync,
   utimesSync,
@@ -192,11 +193,27 @@ describe('reading a workspace', () => {
     ]);
   });
 
+  it('is bounded in what its names cost, where patterns are built to match for ever', async () => {
+    const evil = `${'**/a/'.repeat(20)}b`;
+    const [trap = ''] = setting.commits([{ path: '.gitignore', content: `${evil}\n` }]);
+    const base = await setting.snapshot(trap);
+    const workspace = await setting.workspace(base);
+    mkdirSync(join(workspace, 'a/'.repeat(300), 'c'), { recursive: true });
+    const limits = { ...harvestLimits, ignoreSeconds: 1 };
+    expect(await harvestWorkspace({ workspace, snapshot: base }, never, limits)).toEqual([
+      {
+        ...{ kind: 'refused', path: '.', rule: 'size' },
+        reason: 'it takes too long to tell which of the names that were made `.gitignore` means',
+      },
+    ]);
+    expect(readdirSync(base).toSorted()).toEqual(['.git', '.gitignore']);
+  });
+
   it('is bounded in files, bytes and depth', async () => {
     const workspace = await setting.workspace(snapshot);
     mkdirSync(join(workspace, 'many'));
     for (let index = 0; index < 60; index += 1) writeFileSync(join(workspace, 'many', `${index}`), 'x');
-    const limits = { fileBytes: 10, totalBytes: 40, entries: 50 };
+    const limits = { ...harvestLimits, fileBytes: 10, totalBytes: 40, entries: 50 };
     const rules = async (more: object) =>
       shown(await harvestWorkspace({ workspace, snapshot }, never, { ...limits, ...more })).filter(
         ([rule]) => rule !== 'file',

@@ -64,6 +64,7 @@ it.each(['socket', 'stream'] as const)(
     const { open } = createSandboxOpener({
       ...common,
       workspaces: createWorkspaces({ ...common, root }),
+      hosts: join(home, 'hosts'),
       egress: {
         ...egress,
         async open(name, rules) {

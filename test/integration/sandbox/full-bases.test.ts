@@ -8,7 +8,7 @@ import { createRoomMaker } from '../../../src/sandbox/bases/make-room.ts';
 import { createSnapshots } from '../../../src/sandbox/bases/snapshots.ts';
 import { type LoopDisk, mountLoopDisk } from '../../support/loop-disk.ts';
 import { whyNoEngine } from '../../support/second-engine.ts';
-import { bareRepository, commitOf } from './git-trees.ts';
+import { bareRepository, blob, commitOf, commitTree, rawTree } from './git-trees.ts';
 
 /** Snapshots on a small file system of their own, where the mirror is not, which runs full. */
 
@@ -49,8 +49,25 @@ describe.skipIf(whyNoEngine() !== null)('a full disk of the snapshots', () => {
     expect(names()).toEqual([]);
   });
 
+  it('is not let run full by a small repository that names one file many times', async () => {
+    const oid = blob(repository.mirrorDir, randomBytes(50_000));
+    const entries = Array.from({ length: 2000 }, (_, index) => ({
+      mode: '100644',
+      name: `${1000 + index}`,
+      oid,
+    }));
+    const bomb = commitTree(repository.mirrorDir, rawTree(repository.mirrorDir, entries));
+    const snapshots = createSnapshots({ dir: disk.dir });
+    await expect(snapshots.ensure(repository, bomb, never)).rejects.toMatchObject(
+      unavailable(/: 0 MiB are free, 1 MiB are kept$/),
+    );
+    expect(names()).toEqual([]);
+  });
+
   it('lets none begin, but where one that nobody uses can go', async () => {
-    const makeRoom = createRoomMaker({ dirs: [disk.dir], bytes: 1e12, log: { warn: () => {} } });
+    const makeRoom = createRoomMaker({
+      ...{ dirs: [disk.dir], bytes: 1e12, workspacesDir: join(disk.dir, 'none'), log: { warn: () => {} } },
+    });
     const snapshots = createSnapshots({ dir: disk.dir, makeRoom });
     const old = await snapshots.ensure(repository, commit(2 * mib), never);
     const { bavail, bsize } = await statfs(disk.dir);

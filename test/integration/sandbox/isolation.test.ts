@@ -61,6 +61,57 @@ it('is not root, has no capability and cannot get any', async () => {
   ]);
 });
 
+it('makes the sockets that programs need, and none for which the kernel would load a module', async () => {
+  const script = `
+import ctypes, errno, socket as s
+def made(make):
+    try: make(); return 'made'
+    except OSError as e: return errno.errorcode[e.errno]
+kinds = {'tcp': (2, 1, 0), 'tcp of ipv6': (10, 1, 6), 'udp': (2, 2 | s.SOCK_NONBLOCK, 17), 'unix': (1, 5, 0), 'routes': (16, 3, 0),
+    'sctp': (2, 1, 132), 'dccp': (10, 6, 33), 'mptcp': (2, 1, 262), 'packet filter': (16, 3, 12), 'algorithms': (38, 5, 0), 'tipc': (30, 1, 0)}
+for name, kind in kinds.items(): print(name, made(lambda: s.socket(*kind)))
+print('pair', made(lambda: s.socketpair()), 'pair of tipc', made(lambda: s.socketpair(30, 1, 0)))
+libc = ctypes.CDLL(None, use_errno=True)
+context = ctypes.c_ulong(0)
+libc.syscall({'x86_64': 206, 'aarch64': 0}[__import__('platform').machine()], 65536, ctypes.byref(context))
+print('io_setup', errno.errorcode[ctypes.get_errno()])`;
+  const { stdout, stderr } = await sandbox.run(['python3', '-c', script], { signal, wallMs: 20_000 });
+  expect((stdout + stderr).trim().split('\n')).toEqual([
+    ...['tcp made', 'tcp of ipv6 made', 'udp made', 'unix made', 'routes made'],
+    ...['sctp EPERM', 'dccp EPERM', 'mptcp EPERM', 'packet filter EPERM', 'algorithms EPERM', 'tipc EPERM'],
+    ...['pair made pair of tipc EPERM', 'io_setup ENOSYS'],
+  ]);
+});
+
+it('finds its own servers by the names that tests give them, and changes nothing of that', async () => {
+  const script = `
+const { createServer } = require('node:http');
+const own = require('node:os').hostname();
+const ask = (host) => new Promise((resolve) => {
+  const server = createServer((_, response) => response.end(host));
+  server.on('error', (error) => resolve(error.code));
+  server.listen(0, host, async () => {
+    const answer = await fetch('http://' + host + ':' + server.address().port);
+    resolve(await answer.text());
+    server.close();
+    server.closeAllConnections();
+  });
+});
+(async () => { for (const host of ['localhost', 'ip6-localhost', own]) console.log(await ask(host)); })();`;
+  const { stdout, stderr } = await sandbox.run(['node', '-e', script], { signal, wallMs: 20_000 });
+  expect(stdout + stderr).toBe('localhost\nip6-localhost\nsandbox\n');
+  expect((await sh('echo 127.0.0.1 x >> /etc/hosts')).stderr).toMatch(
+    /Read-only file system|Permission denied/,
+  );
+});
+
+it('is told nothing of the machine that no program needs', async () => {
+  const said = await sh(
+    'cd /proc; cat interrupts kallsyms kcore keys timer_list 2>/dev/null | wc -c; ls -A acpi scsi /sys/firmware 2>/dev/null | grep -v : | wc -w',
+  );
+  expect(said.stdout).toBe('0\n0\n');
+});
+
 it('can write its workspace and scratch, and nothing else', async () => {
   const script = `for d in / /etc /usr/local/bin /opt/patchfleet /var/tmp /workspace /tmp /scratch "$HOME" "$TMPDIR"; do
     (touch "$d/probe") 2>/dev/null && echo "$d"; done; true`;

@@ -1,5 +1,5 @@
 import { mkdtempSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
@@ -16,12 +16,14 @@ const minute = 60_000;
 let home: string;
 let at = 0;
 let dirs: string[];
+let workspacesDir: string;
 beforeAll(() => {
   home = mkdtempSync(join(tmpdir(), 'patchfleet-room-'));
 });
 beforeEach(() => {
   at += 1;
   dirs = [join(home, String(at), 'snapshots'), join(home, String(at), 'prepared')];
+  workspacesDir = join(home, String(at), 'workspaces');
 });
 afterEach(() => void vi.useRealTimers());
 afterAll(() => removeTree(home));
@@ -50,7 +52,7 @@ afterEach(() => {
 });
 const roomFor = (bytes: number) =>
   createRoomMaker({
-    ...{ dirs, bytes, log: { warn: (fields) => void warnings.push(fields) } },
+    ...{ dirs, bytes, workspacesDir, log: { warn: (fields) => void warnings.push(fields) } },
     room: async () => ({
       size: { bytes: 1000 * mib, entries: 0 },
       free: { bytes: freeMib() * mib, entries: 0 },
@@ -124,6 +126,23 @@ it('removes what nobody knows any more, though there is room: an older layout, a
   await makeRoom();
   expect(names()).toEqual(['a']);
   expect(warnings).toEqual([]);
+});
+
+it('leaves what a workspace stands on, though the clock says that it was not used for long', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  const snapshot = await make(snapshots, '1', 'a', 500);
+  await make(snapshots, '1', 'b', 400);
+  const layer = await make(prepared, '1', 'c', 300);
+  const workspace = join(workspacesDir, 'worker@0');
+  await mkdir(workspace, { recursive: true });
+  // As every overlay has them.
+  await symlink(treeOf(snapshot), join(workspace, 'lower0'));
+  await symlink(treeOf(layer), join(workspace, 'lower1'));
+  await roomFor(0)();
+  expect(left()).toEqual([['a'], ['c']]);
+  await removeTree(workspace);
+  await roomFor(0)();
+  expect(left()).toEqual([[], []]);
 });
 
 it('several at once agree', async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { layersInUse } from '../../../src/sandbox/workspaces/overlay-workspaces.ts';
 import { mountedAt } from '../patches/patch-setting.ts';
 import { docker, never } from './docker-setting.ts';
 import { createWorkspacesSetting, mountLines } from './workspaces-setting.ts';
@@ -49,6 +50,8 @@ describe.runIf(mayMount)('an overlay mounted by the worker', () => {
       };
       const workspace = await workspaces.create(base, never);
       expect(readdirSync(join(mountedAt(workspace), 'd')).sort()).toEqual(['b.txt', 'dep.txt']);
+      // Whoever makes room leaves both.
+      expect(await layersInUse(odd.root)).toEqual(new Set([base.snapshot, base.prepared]));
       await workspace.remove();
       expect(readdirSync(odd.root)).toEqual([]);
     } finally {

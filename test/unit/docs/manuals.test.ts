@@ -80,6 +80,36 @@ it('every decision is in the index, by its title', () => {
   expect(listed).toEqual(decisions);
 });
 
+/** The table below that heading: what is quoted in its column of that number. */
+function quotedIn(heading: string, column: number): string[] {
+  const [, section = ''] = textOf('docs/operations.md').split(`\n${heading}\n`);
+  const rows = section.split(/\n#/)[0]?.match(/^\|.*$/gm) ?? [];
+  return rows.flatMap((row) =>
+    [...(row.split(' | ')[column]?.matchAll(/`([^`]+)`/g) ?? [])].map(([, text = '']) => text),
+  );
+}
+
+describe('the words that the manual quotes', () => {
+  const sources = filesOf('src/**/*.ts').map(textOf).join('\n');
+
+  it('of failing sandboxes are ours, or the engine’s', () => {
+    const ofEngine = ['connect ENOENT', 'ECONNREFUSED', 'EACCES', 'No such image', 'no space left on device'];
+    const quoted = quotedIn('### Where a sandbox fails', 1);
+    expect(quoted.length).toBeGreaterThan(20);
+    const known = (text: string) => text.split('...').every((part) => sources.includes(part.trim()));
+    expect(quoted.filter((text) => !known(text) && !ofEngine.includes(text))).toEqual([]);
+  });
+
+  it('of the log are ours, some with a name put in', () => {
+    const quoted = quotedIn('## The log', 0);
+    expect(quoted.length).toBeGreaterThan(40);
+    // Put together: `${name} failed`, `GitHub ${kind} rate limit`.
+    const partOf = (text: string) => text.replace(/ failed$/, '').replace(/^GitHub \w+( rate limit)$/, '$1');
+    const known = (text: string) => sources.includes(text) || sources.includes(partOf(text));
+    expect(quoted.filter((text) => !known(text))).toEqual([]);
+  });
+});
+
 it('the manual tells what to do for every way in which a sandbox fails', () => {
   const manual = textOf('docs/operations.md');
   const table = manual.slice(manual.indexOf('### Where a sandbox fails'));

@@ -1,9 +1,14 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { lstat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PatchfleetError } from '../../../src/domain/failure.ts';
-import { checkEngine } from '../../../src/sandbox/check-engine.ts';
+import { checkEngine as check } from '../../../src/sandbox/check-engine.ts';
 import type { RunResult, Sandbox, Sandboxes, SandboxRequest } from '../../../src/sandbox/port.ts';
+import { sandboxUser } from '../../../src/sandbox/sandbox-user.ts';
+import { listWorkspaces } from '../../../src/sandbox/workspaces/workspaces.ts';
 
 const mib = 1024 * 1024;
 const images = (declared: Record<string, unknown> = {}) =>
@@ -43,16 +48,39 @@ function sandboxes({ dies = false, answer = whole }: { dies?: boolean; answer?: 
 
 const size = 'x:1 has 800 MiB.';
 
-it('tries an image over what belongs to the user of the sandboxes', async () => {
-  const owners: number[] = [];
+let home: string;
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'patchfleet-check-engine-'));
+});
+afterAll(() => rmSync(home, { recursive: true }));
+
+const checkEngine = (
+  docker: Docker,
+  choice: typeof standard,
+  tried: readonly string[],
+  ports: Pick<Sandboxes, 'acquire'>,
+) =>
+  check(docker, choice, tried, ports, {
+    root: join(home, 'workspaces'),
+    worker: 'tester',
+    user: sandboxUser(),
+  });
+
+it('tries an image over what belongs to the user of the sandboxes, where a reaper would find it', async () => {
+  const root = join(home, 'of-another');
+  const seen: unknown[] = [];
   const { ports } = sandboxes({});
   const acquire = async (request: SandboxRequest) => {
-    owners.push((await lstat(request.snapshot)).uid);
+    const { uid, mode } = await lstat(request.snapshot);
+    seen.push({ uid, mode: mode & 0o777, left: await listWorkspaces(root) });
     return await ports.acquire(request);
   };
   const uid = process.getuid?.() === 0 ? 12_345 : (process.getuid?.() ?? 0);
-  await checkEngine(images(), standard, ['x:1'], { acquire }, { uid, gid: uid });
-  expect(owners).toEqual([uid]);
+  const place = { root, worker: 'tester', user: { uid, gid: uid } };
+  await check(images(), standard, ['x:1'], { acquire }, place);
+  const left = [{ id: expect.stringMatching(/^tester@[0-9a-f]{16}$/), worker: 'tester' }];
+  expect(seen).toEqual([{ uid, mode: 0o755, left }]);
+  expect(readdirSync(root)).toEqual([]);
 });
 
 it('names what is wrong when a trial fails', async () => {
@@ -135,25 +163,32 @@ it('names the shell alone where there is none', async () => {
   });
 });
 
-it('refuses set-user-id files and volumes, and mentions a health check', async () => {
+it('does not take files that could not be looked for as none', async () => {
+  const { ports } = sandboxes({
+    answer: (argv) => (argv.some((argument) => argument.includes('-perm')) ? ends({}) : whole(argv)),
+  });
+  expect((await checkEngine(images(), standard, ['x:1'], ports)).problems).toEqual([
+    'x:1 lacks `find`: set-user-id files cannot be looked for in it. Install `findutils` in the image.',
+  ]);
+});
+
+it('refuses set-user-id files and volumes', async () => {
   const { ports } = sandboxes({
     answer: (argv) =>
       argv.some((argument) => argument.includes('-perm'))
         ? { ...ran, stdout: '/usr/bin/su\n/usr/bin/mount\n' }
         : whole(argv),
   });
-  const declared = { Volumes: { '/data': {} }, Healthcheck: { Test: ['CMD', 'true'] } };
-  expect(await checkEngine(images(declared), standard, ['x:1'], ports)).toEqual({
+  expect(await checkEngine(images({ Volumes: { '/data': {} } }), standard, ['x:1'], ports)).toEqual({
     problems: [
       expect.stringMatching(
         /^x:1 has set-user-id or set-group-id files, such as \/usr\/bin\/su, \/usr\/bin\/mount\./,
       ),
       expect.stringMatching(/^x:1 declares volumes \(\/data\)/),
     ],
-    notes: [size, expect.stringMatching(/^Recommended: x:1 declares a HEALTHCHECK/)],
+    notes: [size],
   });
-  const none = { Healthcheck: { Test: ['NONE'] } };
-  expect(await checkEngine(images(none), standard, ['x:1'], sandboxes({}).ports)).toEqual({
+  expect(await checkEngine(images(), standard, ['x:1'], sandboxes({}).ports)).toEqual({
     problems: [],
     notes: [size],
   });

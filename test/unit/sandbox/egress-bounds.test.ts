@@ -1,5 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { duplexPair } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { echo, kept, listener, proxyTo, rule } from './egress-setting.ts';
 
@@ -85,6 +88,28 @@ describe('a proxy', () => {
     await close();
     await Promise.all(ended);
     expect(records).toEqual([]);
+  });
+
+  it('keeps nothing of connections that are over, though thousands come and go', async () => {
+    const { proxy } = kept(await proxyTo([]));
+    setFlagsFromString('--expose-gc');
+    const collect = runInNewContext('gc') as () => void;
+    async function comeAndGo(count: number): Promise<number> {
+      for (let n = 0; n < count; n += 1) {
+        const [client, far] = duplexPair();
+        proxy.accept(far);
+        client.resume().end();
+        await once(far, 'close');
+      }
+      // What was looked at by a weak reference stays until the next turn.
+      for (let turn = 0; turn < 3; turn += 1) {
+        await new Promise((resolve) => setImmediate(resolve));
+        collect();
+      }
+      return process.memoryUsage().heapUsed;
+    }
+    const before = await comeAndGo(500);
+    expect((await comeAndGo(8000)) - before).toBeLessThan(3 * 1024 * 1024);
   });
 
   it('ends a connection whose head does not come, or through which nothing goes', async () => {

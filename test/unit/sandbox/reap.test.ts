@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type Docker from 'dockerode';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { sandboxConfigSchema } from '../../../src/config/sandbox-config.ts';
 import type { Engine } from '../../../src/sandbox/container/docker-host.ts';
 import type { Egress } from '../../../src/sandbox/egress/open-egress.ts';
@@ -9,6 +12,8 @@ import type { Workspace, Workspaces } from '../../../src/sandbox/workspaces/work
 
 /** What a worker knows to be its own while it makes sandboxes. The reaper over the real engine is in the integration tests. */
 
+const home = mkdtempSync(join(tmpdir(), 'patchfleet-reap-'));
+afterAll(() => rmSync(home, { recursive: true }));
 const never = new AbortController().signal;
 const log = { warn: () => {} };
 const gone = Object.assign(new Error('no such container'), { statusCode: 404 });
@@ -49,7 +54,12 @@ function setting() {
     remove,
   } as Partial<Workspaces> as Workspaces;
   const { open, inUse } = createSandboxOpener({
-    ...{ engine: { requests: docker, streams: docker } as Engine, workspaces, log },
+    ...{
+      engine: { requests: docker, streams: docker } as Engine,
+      workspaces,
+      hosts: join(home, 'hosts'),
+      log,
+    },
     ...{ config: sandboxConfigSchema.parse({}), instance: 'i', worker: 'me', user: { uid: 1, gid: 1 } },
   });
   const egress = { all: async () => [] } as Partial<Egress> as Egress;

@@ -74,7 +74,7 @@ describe('the sandbox image', () => {
       withRegistry((nth) => [200, { error: nth === 1 ? 'no network' : 'no space left on device' }]),
     );
     await expect(ensureImage(engine, { say, tag })).rejects.toThrow(
-      'it cannot be built from the registry base: no network; nor without one: no space left on device',
+      'it cannot be built from the registry base: no network; without a registry: no space left on device',
     );
   });
 

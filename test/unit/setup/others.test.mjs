@@ -65,6 +65,12 @@ describe.skipIf(process.platform !== 'linux')('commands that run at the same tim
   });
 });
 
+it('a command goes on where there are no such names', async () => {
+  const release = await takeName(own('x'.repeat(200)));
+  expect(release).toBeTypeOf('function');
+  await release();
+});
+
 it('a signal ends what is under way beside programs as well', async () => {
   const child = await started(
     `const { makeRunner } = await import(${JSON.stringify(place('processes.mjs'))});

@@ -47,6 +47,7 @@ const identity = fc.record({
     word.map((name) => ({ kind: 'bind' as const, dir: `/data/${name}` })),
     word.map((name) => ({ kind: 'volume' as const, name, options: { type: 'overlay' } })),
   ),
+  hosts: fc.constant('/data/hosts'),
   egress: fc.option(fc.record({ directory: fc.option(word.map((name) => `/data/egress/${name}`)) })),
   user: fc.record({ uid: whole(1, 1 << 30), gid: whole(1, 1 << 30) }),
 });
@@ -68,6 +69,11 @@ it('no setting and no request gives a container more than its workspace and its 
         MemorySwap: host.Memory,
         RestartPolicy: { Name: 'no' },
       });
+      // Less of these than an engine has by itself would open a container.
+      expect(host.MaskedPaths).toEqual(
+        expect.arrayContaining(['/proc/kcore', '/proc/keys', '/sys/firmware']),
+      );
+      expect(host.ReadonlyPaths).toEqual(expect.arrayContaining(['/proc/sys', '/proc/sysrq-trigger']));
       // Whatever opens a container: none of it may be there at all.
       const dangerous = [
         ...[
@@ -90,7 +96,7 @@ it('no setting and no request gives a container more than its workspace and its 
           'Links',
           'PortBindings',
         ],
-        ...['PublishAllPorts', 'MaskedPaths', 'ReadonlyPaths', 'OomKillDisable', 'Dns'],
+        ...['PublishAllPorts', 'OomKillDisable', 'Dns'],
       ];
       expect(Object.keys(host).filter((key) => dangerous.includes(key))).toEqual([]);
       expect(
@@ -101,6 +107,7 @@ it('no setting and no request gives a container more than its workspace and its 
       const socket = egress?.directory ?? null;
       expect(mounts).toEqual([
         [workspace.kind === 'bind' ? workspace.dir : workspace.name, '/workspace'],
+        ['/data/hosts', '/etc/hosts'],
         ...(socket === null ? [] : [[socket, '/run/patchfleet']]),
       ]);
       expect(JSON.stringify(spec)).not.toMatch(/docker\.sock|unconfined/);

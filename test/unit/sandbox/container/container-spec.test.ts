@@ -19,6 +19,7 @@ it('describes a hardened container, whole', () => {
       ...{ instance: 'inst', worker: 'host-1', name: 'patchfleet-x' },
       workspace: { kind: 'bind', dir: '/data/w/1' },
       user: { uid: 1234, gid: 1235 },
+      hosts: '/data/hosts',
     },
   );
   expect(spec).toEqual({
@@ -48,6 +49,7 @@ it('describes a hardened container, whole', () => {
     OpenStdin: true,
     StdinOnce: true,
     StopTimeout: 2,
+    Healthcheck: { Test: ['NONE'] },
     NetworkDisabled: true,
     HostConfig: {
       NetworkMode: 'none',
@@ -55,12 +57,31 @@ it('describes a hardened container, whole', () => {
       SecurityOpt: ['no-new-privileges', `seccomp=${seccompProfile()}`],
       Privileged: false,
       ReadonlyRootfs: true,
+      MaskedPaths: [
+        ...['/proc/acpi', '/proc/asound', '/proc/interrupts', '/proc/kallsyms', '/proc/kcore', '/proc/keys'],
+        ...[
+          '/proc/latency_stats',
+          '/proc/sched_debug',
+          '/proc/scsi',
+          '/proc/timer_list',
+          '/proc/timer_stats',
+        ],
+        ...['/sys/devices/virtual/powercap', '/sys/firmware'],
+      ],
+      ReadonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
       Mounts: [
         {
           Type: 'bind',
           Source: '/data/w/1',
           Target: '/workspace',
           ReadOnly: false,
+          BindOptions: { Propagation: 'rprivate' },
+        },
+        {
+          Type: 'bind',
+          Source: '/data/hosts',
+          Target: '/etc/hosts',
+          ReadOnly: true,
           BindOptions: { Propagation: 'rprivate' },
         },
       ],
