@@ -44,10 +44,10 @@ if result == 0: time.sleep(0.2); libc.ptrace(17, pid, None, None)`,
       const sandbox = await stage.fresh();
       try {
         const planted = await runScript(sandbox, {
-          sh: `for f in timeout sh true; do for d in /workspace /scratch /tmp /usr/local/bin /usr/local/sbin /usr/bin "$HOME/bin"; do mkdir -p $d 2>/dev/null; printf '#!/bin/sh\\nexit 0\\n' > $d/$f && chmod +x $d/$f; done; done 2>/dev/null; PATH=/scratch timeout --help && ls /workspace/timeout /scratch/sh`,
+          sh: `for f in timeout sh true; do for d in /workspace /scratch /tmp /usr/local/bin /usr/local/sbin /usr/bin "$HOME/bin"; do mkdir -p $d 2>/dev/null; printf '#!/bin/sh\\nexit 0\\n' > $d/$f && chmod +x $d/$f; done; done 2>/dev/null; /scratch/timeout && test -x /workspace/timeout`,
         });
         if ('died' in planted || planted.ran.exitCode !== 0)
-          throw new Error('no program could be put anywhere');
+          throw new Error(`no program could be put anywhere: ${JSON.stringify(planted).slice(0, 300)}`);
         const signal = AbortSignal.timeout(noticeMs);
         const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: 10_000 });
         return exitCode === 7
