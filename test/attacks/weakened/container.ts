@@ -78,8 +78,8 @@ export const containerWeaknesses: readonly Weakness[] = [
     ['it outlives its worker', 'StdinOnce: true', 'StdinOnce: false', 'proxy gone'],
     [
       'the directory of its way out can be written',
-      "Type: 'bind', ReadOnly: true,",
-      "Type: 'bind', ReadOnly: false,",
+      "Type: 'bind', ReadOnly: true, BindOptions",
+      "Type: 'bind', ReadOnly: false, BindOptions",
       'place of the socket',
     ],
   ]),
@@ -87,7 +87,7 @@ export const containerWeaknesses: readonly Weakness[] = [
     ['set-uid programs in a workspace', "['nosuid', 'nodev']", "['nodev']", 'own set-uid program'],
   ]),
   ...within('src/sandbox/container/seccomp.ts', [
-    ['io_uring', 'brk mmap', 'io_uring_setup brk mmap', 'io_uring'],
+    ['io_uring', 'select _newselect', 'io_uring_setup select _newselect', 'io_uring'],
     ['userfaultfd', 'brk mmap', 'userfaultfd brk mmap', 'userfaultfd'],
     ['keyrings', 'uname sysinfo', 'add_key keyctl uname sysinfo', 'keyring', 'keyctl'],
     ['unshare', 'fork vfork', 'unshare fork vfork', 'user namespace'],
@@ -110,7 +110,7 @@ export const containerWeaknesses: readonly Weakness[] = [
       'const namespaceFlags = 0',
       'user namespace',
     ],
-    ['clone3', "const absent = 'clone3 ", "allowed.processes += ' clone3';\nconst absent = '", 'clone3'],
+    ['clone3', "{ names: absent, action: 'SCMP_ACT_ERRNO', errnoRet: enosys }", 'allow(absent)', 'clone3'],
     [
       'vsock sockets',
       "allow(['socket', 'socketpair'], [equal(unix)]),",

@@ -33,7 +33,7 @@ all_refused({p: call('umount2', p.encode(), 2)[1] for p in ('/proc/keys', '/sys/
     'to find a file of the kernel under what was mounted over it (CVE-2025-31133)',
     {
       python: python`
-hidden = ('kcore', 'keys', 'timer_list', 'timer_stats', 'latency_stats', 'sched_debug', 'acpi', 'asound', 'scsi')
+hidden = ('kcore', 'keys', 'kallsyms', 'interrupts', 'timer_list', 'timer_stats', 'latency_stats', 'sched_debug', 'acpi', 'asound', 'scsi')
 seen, through = 0, []
 def look(path, bare):
     global seen
@@ -45,7 +45,7 @@ def look(path, bare):
 def is_empty(status):
     if stat.S_ISDIR(status.st_mode): return os.listdir(path) == []
     return stat.S_ISCHR(status.st_mode) and status.st_rdev == os.makedev(1, 3)
-for path in ['/proc/' + name for name in hidden] + ['/sys/firmware']: look(path, is_empty)
+for path in ['/proc/' + name for name in hidden] + ['/sys/firmware', '/sys/devices/virtual/powercap']: look(path, is_empty)
 for path in ('/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/sys'): look(path, lambda _: os.statvfs(path).f_flag & os.ST_RDONLY)
 if through: kernel_gave(through)
 elif seen == 0 and not own_kernel: say('untried', 'there is none of these files')
