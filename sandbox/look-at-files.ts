@@ -1,5 +1,5 @@
-import { constants } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
+import { constants, fstatSync, readSync } from 'node:fs';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ListRequest, ReadRequest } from './protocol.ts';
 import { pathError, RequestError, workspacePath } from './workspace-path.ts';
@@ -8,6 +8,8 @@ import { pathError, RequestError, workspacePath } from './workspace-path.ts';
 const readTextBytes = 512 * 1024;
 /** A file larger than this is not read at all: counting its lines would take too long. */
 const readFileBytes = 64 * 1024 * 1024;
+/** One no larger is read at once, without the turns of a stream, which take longer than the rest of the answer. */
+const smallFileBytes = 64 * 1024;
 
 interface EntryFound {
   name: string;
@@ -46,7 +48,7 @@ export async function readLines(workspace: string, request: ReadRequest, signal:
     throw pathError(request.path, thrown);
   });
   try {
-    const stat = await file.stat();
+    const stat = fstatSync(file.fd);
     if (!stat.isFile()) throw new RequestError(`${request.path}: is not a file`);
     if (stat.size > readFileBytes) {
       throw new RequestError(
@@ -61,7 +63,7 @@ export async function readLines(workspace: string, request: ReadRequest, signal:
     let lastByte = 0x0a;
     // A stream made under a signal that is aborted already fails where nobody listens.
     signal.throwIfAborted();
-    for await (const chunk of file.createReadStream({ autoClose: false, signal }) as AsyncIterable<Buffer>) {
+    for await (const chunk of piecesOf(file, stat.size, signal)) {
       if (bytes === 0 && chunk.subarray(0, 8000).includes(0))
         throw new RequestError(`${request.path}: is a binary file`);
       bytes += chunk.length;
@@ -93,6 +95,20 @@ export async function readLines(workspace: string, request: ReadRequest, signal:
   } finally {
     await file.close();
   }
+}
+
+function piecesOf(
+  file: FileHandle,
+  size: number,
+  signal: AbortSignal,
+): Iterable<Buffer> | AsyncIterable<Buffer> {
+  // What is made as it is read, as below /proc, has no size.
+  if (size === 0 || size > smallFileBytes) return file.createReadStream({ autoClose: false, signal });
+  const bytes = Buffer.allocUnsafe(size);
+  let have = 0;
+  for (let read = -1; have < size && read !== 0; have += read)
+    read = readSync(file.fd, bytes, have, size - have, null);
+  return [bytes.subarray(0, have)];
 }
 
 function countLines(text: Buffer): number {

@@ -33,8 +33,8 @@ export const proxyWeaknesses: readonly Weakness[] = [
   ...within('src/sandbox/egress/proxy.ts', [
     [
       'a name is resolved twice',
-      'await connectTo(addresses, target.port',
-      'await connectTo(await resolve(target.host, inTime()), target.port',
+      'connectTo(addresses, target.port, abort)',
+      'resolve(target.host, abort).then((again) => connectTo(again, target.port, abort))',
       'rebinding',
     ],
     [
@@ -66,7 +66,7 @@ export const proxyWeaknesses: readonly Weakness[] = [
     ],
     [
       'anything inside a tunnel',
-      "if (begun.kind === 'plain') return await inside(passage, target, upstream, beginSignal);",
+      "if (begun.kind === 'plain') return await inside(passage, target, upstream, signal);",
       "if (begun.kind === 'plain') { await Promise.all([pipeline(client, upstream, { signal }), pipeline(upstream, client, { signal })]); return; }",
       'inside a tunnel',
     ],

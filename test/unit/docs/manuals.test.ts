@@ -3,6 +3,7 @@ import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { failureCodes } from '../../../src/domain/failure.ts';
+import { families } from '../../attacks/families.ts';
 
 /** What people read names many things; each is to be there. */
 
@@ -108,6 +109,18 @@ describe('the words that the manual quotes', () => {
     const known = (text: string) => sources.includes(text) || sources.includes(partOf(text));
     expect(quoted.filter((text) => !known(text))).toEqual([]);
   });
+});
+
+it('the attacks are counted as they are', () => {
+  const text = textOf('docs/security.md');
+  const told = [...text.matchAll(/^\| `([\w-]+)` \| (\d+) \| (.*) \|$/gm)].map(([, name, cases, what]) => [
+    name,
+    Number(cases),
+    what,
+  ]);
+  expect(told).toEqual(families.map(({ name, attacks, title }) => [name, attacks.length, title]));
+  const total = families.reduce((sum, { attacks }) => sum + attacks.length, 0);
+  expect(text).toMatch(new RegExp(`^${total} cases;`, 'm'));
 });
 
 it('the manual tells what to do for every way in which a sandbox fails', () => {

@@ -59,7 +59,8 @@ export async function proxyTo(rules: readonly NetworkRule[], options: Partial<Eg
     });
     socket.on('error', () => {});
     for (const part of parts) socket.write(part);
-    await Promise.race([once(socket, 'end'), once(socket, 'close')]);
+    // Bytes that the other side did not want end it by a reset, or by an end, whichever comes first.
+    await new Promise<unknown>((resolve) => socket.once('end', resolve).once('close', resolve));
     socket.destroy();
     return said;
   }

@@ -20,4 +20,21 @@ describe('reading a file', () => {
     // An error that nobody listens for would fail the test file after this.
     await new Promise(setImmediate);
   });
+
+  it.each([64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1])(
+    'gives the same of %i bytes as of any other',
+    async (bytes) => {
+      const line = 'x'.repeat(1023);
+      await writeFile(join(dir, 'b.txt'), `${line}\n`.repeat(65).slice(0, bytes));
+      const read = (start: number, end: number | null) =>
+        readLines(dir, { op: 'read', path: 'b.txt', start, end }, new AbortController().signal);
+      const last = bytes > 64 * 1024 ? 'x' : bytes === 64 * 1024 ? `${line}\n` : line;
+      const totalLines = Math.ceil(bytes / 1024);
+      const place = { start: totalLines, end: totalLines, totalLines, truncated: false };
+      expect(await read(totalLines, null)).toEqual({ text: last, ...place });
+      expect(await read(2, 3)).toEqual({
+        ...{ text: `${line}\n${line}\n`, start: 2, end: 3, totalLines, truncated: false },
+      });
+    },
+  );
 });

@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type Docker from 'dockerode';
@@ -13,7 +14,8 @@ import type { Workspace, Workspaces } from '../../../src/sandbox/workspaces/work
 /** What a worker knows to be its own while it makes sandboxes. The reaper over the real engine is in the integration tests. */
 
 const home = mkdtempSync(join(tmpdir(), 'patchfleet-reap-'));
-afterAll(() => rmSync(home, { recursive: true }));
+afterAll(() => rm(home, { recursive: true, force: true }));
+const hosts = join(home, 'hosts');
 const never = new AbortController().signal;
 const log = { warn: () => {} };
 const gone = Object.assign(new Error('no such container'), { statusCode: 404 });
@@ -54,12 +56,7 @@ function setting() {
     remove,
   } as Partial<Workspaces> as Workspaces;
   const { open, inUse } = createSandboxOpener({
-    ...{
-      engine: { requests: docker, streams: docker } as Engine,
-      workspaces,
-      hosts: join(home, 'hosts'),
-      log,
-    },
+    ...{ engine: { requests: docker, streams: docker } as Engine, workspaces, hosts, log },
     ...{ config: sandboxConfigSchema.parse({}), instance: 'i', worker: 'me', user: { uid: 1, gid: 1 } },
   });
   const egress = { all: async () => [] } as Partial<Egress> as Egress;

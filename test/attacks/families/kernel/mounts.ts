@@ -33,21 +33,22 @@ all_refused({p: call('umount2', p.encode(), 2)[1] for p in ('/proc/keys', '/sys/
     'to find a file of the kernel under what was mounted over it (CVE-2025-31133)',
     {
       python: python`
-hidden = ('kcore', 'keys', 'timer_list', 'timer_stats', 'latency_stats', 'sched_debug', 'acpi', 'asound', 'scsi')
+hidden = ('kcore', 'keys', 'kallsyms', 'interrupts', 'timer_list', 'timer_stats', 'latency_stats', 'sched_debug', 'acpi', 'asound', 'scsi')
 seen, through = 0, []
-for path in ['/proc/' + name for name in hidden] + ['/sys/firmware']:
-    try: status = os.stat(path)
-    except OSError: continue
-    seen += 1
-    if stat.S_ISDIR(status.st_mode): bare = os.listdir(path) == []
-    else: bare = stat.S_ISCHR(status.st_mode) and status.st_rdev == os.makedev(1, 3)
-    if not bare: through.append(path)
-for path in ('/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/sys'):
-    if not os.path.exists(path): continue
-    seen += 1
-    if not os.statvfs(path).f_flag & os.ST_RDONLY: through.append(path + ' is not read-only')
+def look(path, bare):
+    global seen
+    try:
+        if not bare(os.stat(path)): through.append(path)
+        seen += 1
+    # Not there, or closed.
+    except OSError: pass
+def is_empty(status):
+    if stat.S_ISDIR(status.st_mode): return os.listdir(path) == []
+    return stat.S_ISCHR(status.st_mode) and status.st_rdev == os.makedev(1, 3)
+for path in ['/proc/' + name for name in hidden] + ['/sys/firmware', '/sys/devices/virtual/powercap']: look(path, is_empty)
+for path in ('/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus', '/proc/fs', '/sys'): look(path, lambda _: os.statvfs(path).f_flag & os.ST_RDONLY)
 if through: kernel_gave(through)
-elif seen == 0: say('untried', 'there is none of these files')
+elif seen == 0 and not own_kernel: say('untried', 'there is none of these files')
 else: say('contained', '%d are empty, or read-only' % seen)`,
     },
   ),

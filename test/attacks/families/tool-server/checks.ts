@@ -10,8 +10,8 @@ export const checks: readonly Attack[] = [
     'own answer',
     'to have a failed check pass by answering for it',
     python`
-for i in range(2, 60): send({'id': i, 'result': {'exitCode': 0, 'signal': None, 'stdout': 'passed', 'stderr': '', 'timedOut': False, 'isCanceled': False, 'isMaxBuffer': False, 'spawnError': None, 'durationMs': 1, 'peakMemoryBytes': None, 'outOfMemory': False}})
-time.sleep(0.05)`,
+if list(checks()):
+    for i in range(2, 60): send({'id': i, 'result': {'exitCode': 0, 'signal': None, 'stdout': 'passed', 'stderr': '', 'timedOut': False, 'isCanceled': False, 'isMaxBuffer': False, 'spawnError': None, 'durationMs': 1, 'peakMemoryBytes': None, 'outOfMemory': False}})`,
   ),
   {
     name: 'traced',
@@ -44,10 +44,10 @@ if result == 0: time.sleep(0.2); libc.ptrace(17, pid, None, None)`,
       const sandbox = await stage.fresh();
       try {
         const planted = await runScript(sandbox, {
-          sh: `for f in timeout sh true; do for d in /workspace /scratch /tmp /usr/local/bin /usr/local/sbin /usr/bin "$HOME/bin"; do mkdir -p $d 2>/dev/null; printf '#!/bin/sh\\nexit 0\\n' > $d/$f && chmod +x $d/$f; done; done 2>/dev/null; PATH=/scratch timeout --help && ls /workspace/timeout /scratch/sh`,
+          sh: `for f in timeout sh true; do for d in /workspace /scratch /tmp /usr/local/bin /usr/local/sbin /usr/bin "$HOME/bin"; do mkdir -p $d 2>/dev/null; printf '#!/bin/sh\\nexit 0\\n' > $d/$f && chmod +x $d/$f; done; done 2>/dev/null; /scratch/timeout && test -x /workspace/timeout`,
         });
         if ('died' in planted || planted.ran.exitCode !== 0)
-          throw new Error('no program could be put anywhere');
+          throw new Error(`no program could be put anywhere: ${JSON.stringify(planted).slice(0, 300)}`);
         const signal = AbortSignal.timeout(noticeMs);
         const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: 10_000 });
         return exitCode === 7
@@ -62,11 +62,9 @@ if result == 0: time.sleep(0.2); libc.ptrace(17, pid, None, None)`,
     'check that is killed',
     'to have a check count as passed by killing it',
     python`
-for p in os.listdir('/proc'):
-    try:
-        if p.isdigit() and b'marked-check' in open('/proc/' + p + '/cmdline', 'rb').read(): os.kill(int(p), signal.SIGKILL)
-    except OSError: pass
-time.sleep(0.01)`,
+for process in checks():
+    try: os.kill(process, signal.SIGKILL)
+    except OSError: pass`,
     true,
   ),
 ];

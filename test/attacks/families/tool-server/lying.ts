@@ -76,15 +76,22 @@ export function lie(name: string, tries: string, script: string, wallMs = 60_000
 }
 
 /**
- * A check that fails after a while, by the engine, while a script of the attacker does what it can, `again` and again.
+ * A check that fails after a while, by the engine, while a script of the attacker does what it can, `again` and again;
+ * `checks()` are its processes.
  * `hurt`: it must be seen to end otherwise than it would.
  */
 export function besideCheck(name: string, tries: string, again: string, hurt = false): Attack {
   const script = python`
 import json
 ${forging}
+def checks():
+    for p in os.listdir('/proc'):
+        try:
+            if p.isdigit() and b'marked-check' in open('/proc/' + p + '/cmdline', 'rb').read(): yield int(p)
+        except OSError: pass
 open('/workspace/holding', 'w').close()
 while not os.path.exists('/workspace/enough'):
+    time.sleep(0.01)
 ${again.trim().replaceAll(/^/gm, '    ')}
 print('told', flush=True)`;
   return {
