@@ -185,12 +185,16 @@ it('a doctor at work is left alone, and of a killed one nothing is left after th
   expect(await reap()).toEqual({ containers: 0, workspaces: 0 });
   expect(setting.containers()).toEqual([containerId]);
   child.kill('SIGKILL');
-  await expect.poll(reap, { timeout: 20_000 }).toEqual({ containers: 1, workspaces: 1 });
-  expect({ left: await setting.left(), visitors: readdirSync(visitorsDir) }).toEqual({
-    left: nothing,
-    visitors: [],
-  });
-}, 60_000);
+  // In however many rounds.
+  const removed = { containers: 0, workspaces: 0 };
+  const rest = async () => {
+    const { containers, workspaces } = await reap();
+    removed.containers += containers;
+    removed.workspaces += workspaces;
+    return { ...removed, left: await setting.left(), visitors: readdirSync(visitorsDir) };
+  };
+  await expect.poll(rest).toEqual({ containers: 1, workspaces: 1, left: nothing, visitors: [] });
+});
 
 it('many sandboxes start a few at a time, work at once, and go', async () => {
   const sandboxes = await Promise.all(Array.from({ length: 6 }, () => setting.acquire()));
