@@ -28,8 +28,9 @@ export interface Sandbox {
    */
   run(argv: readonly string[], options: CallOptions & RunOptions): Promise<RunResult>;
   /**
-   * As {@link run}, but started and judged by the engine: nothing that runs in the sandbox can forge the exit
-   * code. Slower to start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile, and
+   * As {@link run}, but started and judged by the engine: nobody can speak for it on the tool server's stream. What
+   * the program says of itself it still says itself, and what an earlier one left running has its user. Slower to
+   * start; for what must be believed. Fails with `sandbox_died` when the container ends meanwhile, and
    * with `memory_exhausted` where it did not succeed and the kernel killed a process for want of memory: that says
    * nothing about the code.
    */
