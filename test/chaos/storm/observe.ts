@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Docker from 'dockerode';
 import { labels } from '../../../src/sandbox/container/container-spec.ts';
+import { mountsBelow } from '../../../src/sandbox/workspaces/overlay-mount.ts';
 import type { Published, StormFacts, TaskFacts } from './facts.ts';
 import type { Hold, ModelCall, WorkerKill } from './paid-turns.ts';
 import type { AskedTask } from './tasks.ts';
@@ -35,16 +36,31 @@ export async function readProgress({ postgres }: StormWorld): Promise<{ open: nu
   return rows[0] ?? null;
 }
 
-/** Containers of the storm in both engines, and workspaces on disk. */
+/** Containers and volumes of the storm in both engines, and on disk workspaces, mounts and ways out. */
 export async function sandboxesLeft({ engine, dataDir }: StormWorld): Promise<string[]> {
   const instance = (await readFile(join(dataDir, 'instance'), 'utf8').catch(() => '')).trim();
-  const own = engine === null ? [] : await engine.docker.listContainers({ all: true });
   const filters = { label: [`${labels.instance}=${instance}`] };
-  const others = instance === '' ? [] : await new Docker().listContainers({ all: true, filters });
-  const workspaces = await readdir(join(dataDir, 'workspaces')).catch(() => []);
+  const ofOwn = engine === null ? [] : await leftIn(engine.docker, {});
+  const ofOthers = instance === '' ? [] : await leftIn(new Docker(), filters);
+  const below = async (directory: string) =>
+    (await readdir(join(dataDir, directory)).catch(() => [])).map((name) => `${directory}/${name}`);
+  const mounts = await mountsBelow(dataDir);
   return [
-    ...[...own, ...others].map(({ Id, Status }) => `container ${Id.slice(0, 12)}, ${Status}`),
-    ...workspaces.map((name) => `workspace ${name}`),
+    ...ofOwn,
+    ...ofOthers,
+    ...(await below('workspaces')),
+    ...(await below('egress')),
+    ...mounts.map((point) => `mount ${point}`),
+  ];
+}
+
+async function leftIn(docker: Docker, filters: { label?: string[] }): Promise<string[]> {
+  const containers = await docker.listContainers({ all: true, filters });
+  const { Volumes } = await docker.listVolumes({ filters: JSON.stringify(filters) });
+  return [
+    ...containers.map(({ Id, Status }) => `container ${Id.slice(0, 12)}, ${Status}`),
+    // None at all is null.
+    ...(Volumes ?? []).map(({ Name }) => `volume ${Name}`),
   ];
 }
 
