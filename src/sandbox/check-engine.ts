@@ -16,8 +16,10 @@ const trialMs = 120_000;
 const probeMs = 30_000;
 /** Characters that are shown of what a command said. */
 const saidCharacters = 200;
+/** Minor version of the engine's API 1: Docker 20.10. Older ones pass over some of what sandboxes ask for in silence. */
+const leastMinor = 41;
 
-type Images = Pick<Docker, 'ping' | 'info' | 'getImage'>;
+type Images = Pick<Docker, 'version' | 'info' | 'getImage'>;
 
 /** Where the snapshot of a trial lies, by a name that tells a reaper whose it is, and who owns it. */
 export interface TrialPlace {
@@ -35,13 +37,20 @@ export async function checkEngine(
   sandboxes: Pick<Sandboxes, 'acquire'>,
   place: TrialPlace,
 ): Promise<SandboxCheck> {
+  let engine: Docker.DockerVersion;
   try {
-    await docker.ping();
+    engine = await docker.version();
   } catch (thrown) {
     return problem(
       `The Docker engine cannot be reached (${engineProblem(thrown)}). Start it, set DOCKER_HOST to where it listens, and let this user use its socket.`,
     );
   }
+  const { ApiVersion, Version } = engine;
+  const [, minor] = /^1\.(\d+)$/.exec(ApiVersion) ?? [];
+  if (minor !== undefined && Number(minor) < leastMinor)
+    return problem(
+      `The Docker engine is too old (${Version}): it would pass over some limits of sandboxes in silence. Install 20.10 or later.`,
+    );
   const runtime = await findRuntimeProblem(docker, choice);
   if (runtime !== null) return problem(runtime);
   const reports: SandboxCheck[] = [];

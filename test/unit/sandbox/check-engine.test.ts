@@ -13,7 +13,7 @@ import { listWorkspaces } from '../../../src/sandbox/workspaces/workspaces.ts';
 const mib = 1024 * 1024;
 const images = (declared: Record<string, unknown> = {}) =>
   ({
-    ping: async () => 'OK',
+    version: async () => ({ Version: '20.10.24', ApiVersion: '1.41' }),
     getImage: () => ({ inspect: async () => ({ Size: 800 * mib, Config: declared }) }),
   }) as unknown as Docker;
 
@@ -99,7 +99,7 @@ it('names what is wrong when a trial fails', async () => {
 it('tries every image once, whatever is wrong with the others', async () => {
   const { ports, asked } = sandboxes({});
   const docker = {
-    ping: async () => 'OK',
+    version: async () => ({ Version: '20.10.24', ApiVersion: '1.41' }),
     getImage: (name: string) => ({
       inspect: async () => {
         if (name !== 'gone') return { Size: mib, Config: {} };
@@ -116,17 +116,31 @@ it('tries every image once, whatever is wrong with the others', async () => {
 
 it('asks nothing of images where there is no engine', async () => {
   const { ports, asked } = sandboxes({});
-  const ping = async () => {
+  const version = async () => {
     throw new Error('connect ENOENT /var/run/docker.sock');
   };
   const { problems } = await checkEngine(
-    { ...images(), ping } as unknown as Docker,
+    { ...images(), version } as unknown as Docker,
     standard,
     ['x:1'],
     ports,
   );
   expect(problems).toEqual([expect.stringMatching(/^The Docker engine cannot be reached \(connect ENOENT/)]);
   expect(asked).toEqual([]);
+});
+
+it('refuses an engine that passes over in silence what it does not know', async () => {
+  const { ports, asked } = sandboxes({});
+  const engine = (Version: string, ApiVersion: string) =>
+    ({ ...images(), version: async () => ({ Version, ApiVersion }) }) as unknown as Docker;
+  const old = await checkEngine(engine('19.03.15', '1.40'), standard, ['x:1'], ports);
+  expect(old).toEqual({
+    problems: [expect.stringMatching(/^The Docker engine is too old \(19\.03\.15\).*20\.10 or later/)],
+    notes: [],
+  });
+  expect(asked).toEqual([]);
+  for (const api of ['1.41', '1.52', '2.0'])
+    expect(await checkEngine(engine('x', api), standard, ['x:1'], ports)).toMatchObject({ problems: [] });
 });
 
 it('tells what the product needs apart from what repositories may need', async () => {
