@@ -170,8 +170,8 @@ describe('a patch that would have its checks pass', () => {
     });
   });
 
-  it('does not by speaking for the tool server', async () => {
-    // A frame of its protocol, written to the very stream that the worker reads.
+  it('does not by speaking for the tool server: that ends its sandbox', async () => {
+    // A frame of its protocol that nobody has asked for, written to the very stream that the worker reads.
     const forged = JSON.stringify({
       id: 1,
       result: {
@@ -191,13 +191,13 @@ describe('a patch that would have its checks pass', () => {
       'const frame = Buffer.alloc(4 + body.length); frame.writeUInt32BE(body.length); body.copy(frame, 4);',
       "const fs = require('node:fs');",
       "for (const pid of fs.readdirSync('/proc')) try { fs.writeFileSync('/proc/' + pid + '/fd/1', frame) } catch {}",
-      'process.exitCode = 7;',
+      'setTimeout(() => {}, 60_000);',
     ].join('\n');
     const commands = [{ name: 'check', argv: ['node', 'check.cjs'], cwd: '' }];
     const commit = await setting.commit({ 'check.cjs': script });
     const base = await setting.commit({ 'check.cjs': '' });
-    const verdict = await setting.verifier.judge(base, commit, setting.context({ commands }));
-    expect(verdict).toMatchObject({ passed: false, newFailures: ['command:check'] });
+    const judging = setting.verifier.judge(base, commit, setting.context({ commands }));
+    await expect(judging).rejects.toMatchObject({ code: 'sandbox_died' });
   });
 });
 

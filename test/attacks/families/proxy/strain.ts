@@ -12,11 +12,18 @@ import { processesOf } from '../../host.ts';
 import { runScript } from '../../probes.ts';
 import { askAfter, forging } from '../tool-server/lying.ts';
 import { trick } from './trick.ts';
-import { enter, listen, portOf } from './world.ts';
+import { enter, listen, portOf, type World } from './world.ts';
 
 const python = String.raw;
 /** A worker whose sandbox asks a registry again and again. */
 const program = fileURLToPath(new URL('../../../integration/sandbox/egress-worker.ts', import.meta.url));
+
+/** Opens a channel as the tool server does, and sends on it; after {@link forging}. */
+const channelling = python`
+def channel(number, data):
+    for body in (struct.pack('>BI', 1, number), struct.pack('>BI', 2, number) + data): raw(struct.pack('>I', 0x80000000 | len(body)) + body)`;
+
+const refusedIn = ({ records }: World) => records.filter(({ action }) => action === 'egress.refused').length;
 
 /** A proxy that is worn out, or gone. */
 export const strain: readonly Attack[] = [
@@ -78,25 +85,37 @@ else:
     async run(stage) {
       const { world, sandbox } = await enter(stage);
       const own = '/by-its-own-channel';
+      const env = { PORT: String(world.port), INNER: String(world.inner), RUNTIME: stage.runtime };
+      const before = { hits: world.innerHits(), refused: refusedIn(world) };
+      // The tool server is held: it would end for want of channels that it knows nothing of, and its sandbox with it.
       const script = python`
 port, inner = os.environ['PORT'], os.environ['INNER']
-def channel(number, data):
-    for body in (struct.pack('>BI', 1, number), struct.pack('>BI', 2, number) + data): raw(struct.pack('>I', 0x80000000 | len(body)) + body)
 head = ' HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n'
+hold()
 channel(1000001, ('GET http://127.0.0.1:%s/' % inner + head % ('127.0.0.1:' + inner)).encode())
 channel(1000002, ('CONNECT 127.0.0.1:%s' % inner + head % ('127.0.0.1:' + inner)).encode())
 channel(1000003, ('GET http://registry.test:%s${own}' % port + head % ('registry.test:' + port)).encode())
-time.sleep(1)
-for number in range(1000004, 1000600): channel(number, b'G')
+signal.pause()`;
+      const running = runScript(
+        sandbox,
+        { python: `${forging}\n${channelling}\n${script}` },
+        { env, wallMs: 60_000 },
+      );
+      await until(
+        'they are taken and judged',
+        () => world.asked.some((line) => line.endsWith(own)) && refusedIn(world) >= before.refused + 2,
+      );
+      await Promise.all([sandbox.close(), running]);
+      if (world.innerHits() > before.hits) return escaped('the service of the host was reached');
+
+      const { sandbox: another } = await enter(stage);
+      const flood = python`
+for number in range(1000001, 1000600): channel(number, b'G')
 print('told', flush=True)`;
-      const before = world.innerHits();
-      const env = { PORT: String(world.port), INNER: String(world.inner), RUNTIME: stage.runtime };
-      const outcome = await runScript(sandbox, { python: `${forging}\n${script}` }, { env });
-      if (world.innerHits() > before) return escaped('the service of the host was reached');
-      if (!world.asked.some((line) => line.endsWith(own))) throw new Error('no channel was taken');
+      const outcome = await runScript(another, { python: `${forging}\n${channelling}\n${flood}` }, { env });
       if ('ran' in outcome && !outcome.ran.stdout.includes('told'))
         throw new Error(outcome.ran.stderr.slice(-300));
-      const then = 'died' in outcome ? `the attempt ends as ${outcome.died}` : await askAfter(sandbox);
+      const then = 'died' in outcome ? `the attempt ends as ${outcome.died}` : await askAfter(another);
       return contained(`they lead to the same proxy; after hundreds of them ${then}`);
     },
   },
