@@ -103,9 +103,10 @@ signal.pause()`;
         { python: `${forging}\n${channelling}\n${script}` },
         { env, wallMs: 60_000 },
       );
+      const judged = () => refusedIn(world) >= before.refused + 2 || world.innerHits() > before.hits;
       await until(
         'they are taken and judged',
-        () => world.asked.some((line) => line.endsWith(own)) && refusedIn(world) >= before.refused + 2,
+        () => world.asked.some((line) => line.endsWith(own)) && judged(),
       );
       await Promise.all([sandbox.close(), running]);
       if (world.innerHits() > before.hits) return escaped('the service of the host was reached');
