@@ -1,7 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Composition } from './compose.ts';
 import type { Places } from './config/environment.ts';
 import type { SandboxConfig } from './config/sandbox-config.ts';
+import { corePatternFile, crashHandlerNote } from './sandbox/crash-handler.ts';
 import { createSandboxes } from './sandbox/docker-sandboxes.ts';
 import type { SandboxCheck } from './sandbox/port.ts';
 import { visit, visitorsName } from './sandbox/visitor.ts';
@@ -9,12 +11,12 @@ import { readInstance } from './store/instance.ts';
 
 type Place = Pick<Places, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
 
-/** Checks what the configuration points to. Each problem is one line with its remedy; empty: all well. */
+/** Checks what the configuration points to, and this machine. Each finding is one line with its remedy. */
 export async function runDoctor(
   parts: Pick<Composition, 'store' | 'github'>,
   env: Place,
   config: SandboxConfig,
-): Promise<string[]> {
+): Promise<SandboxCheck> {
   const check = async (name: string, remedy: string, work: () => Promise<unknown>): Promise<string[]> => {
     try {
       await work();
@@ -28,7 +30,11 @@ export async function runDoctor(
     check('GitHub App', 'Check APP_ID, PRIVATE_KEY and GITHUB_API_URL.', () => parts.github.self()),
     checkSandboxes(env, config),
   ]);
-  return [...database, ...github, ...sandboxes.problems];
+  return {
+    problems: [...database, ...github, ...sandboxes.problems],
+    // What is to be known of the images is for who makes one.
+    notes: await checkMachine(config),
+  };
 }
 
 /**
@@ -37,6 +43,12 @@ export async function runDoctor(
  */
 export function runImageDoctor(image: string, env: Place, config: SandboxConfig): Promise<SandboxCheck> {
   return checkSandboxes(env, config, [image]);
+}
+
+/** Sandboxes run on this machine, too. One that has no such setting has no such handler. */
+async function checkMachine(config: SandboxConfig): Promise<string[]> {
+  const note = crashHandlerNote(await readFile(corePatternFile, 'utf8').catch(() => ''), config);
+  return note === null ? [] : [note];
 }
 
 /** By default of all images that are configured. */

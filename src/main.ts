@@ -4,6 +4,7 @@ import { readEnvironment, readPlaces } from './config/read-environment.ts';
 import { loadOperatorConfig, loadSandboxConfig } from './config/read-operator-config.ts';
 import { formatProblem, type Problem } from './config/read-yaml-config.ts';
 import { readDeadCommand, runDead } from './dead.ts';
+import type { SandboxCheck } from './sandbox/port.ts';
 
 const usage = `Usage: patchfleet <command>
 
@@ -43,8 +44,7 @@ async function main(): Promise<number> {
     const sandbox = await loadSandboxConfig(places.PATCHFLEET_CONFIG);
     if (!sandbox.ok) return explain(places.PATCHFLEET_CONFIG, sandbox.problems);
     const { runImageDoctor } = await import('./doctor.ts');
-    const { problems, notes } = await runImageDoctor(image, places, sandbox.value);
-    return report(problems, notes);
+    return report(await runImageDoctor(image, places, sandbox.value));
   }
   const env = readEnvironment(process.env);
   if (!env.ok) return explain('environment', env.problems);
@@ -88,7 +88,7 @@ function untilSignal(): Promise<NodeJS.Signals> {
 }
 
 /** What a doctor found, one line each. */
-function report(problems: readonly string[], notes: readonly string[] = []): number {
+function report({ problems, notes }: SandboxCheck): number {
   const verdict = problems.length === 0 ? ['all well'] : problems;
   process.stdout.write(`${[...notes, ...verdict].join('\n')}\n`);
   return problems.length === 0 ? 0 : 1;

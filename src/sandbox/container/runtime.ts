@@ -18,6 +18,11 @@ export function runtimeOf({ isolation, runtime }: RuntimeChoice): string | null 
   return runtime ?? (isolation === 'strict' ? strictRuntime : null);
 }
 
+/** Whether sandboxes are known to have a kernel that is not the host's. */
+export function hasOwnKernel(choice: RuntimeChoice): boolean {
+  return choice.isolation === 'strict' || runtimeOf(choice)?.startsWith(strictRuntime) === true;
+}
+
 /** Threads that a runtime needs beside the processes of its container, within the same bound: gVisor's kernel does. */
 export function ownThreads(runtime: string | null): number {
   return runtime?.startsWith(strictRuntime) ? 512 : 0;
