@@ -15,7 +15,7 @@ export interface EgressRecord {
 
 export interface EgressOptions {
   /**
-   * Keeps a record. Awaited before anything is let through: what cannot be recorded is refused.
+   * Keeps a record. Awaited before anything is let through: what cannot be recorded, or not in time, is refused.
    */
   readonly audit: (record: EgressRecord) => Promise<void>;
   /** Addresses of a name. By default the system's resolver. */
@@ -32,6 +32,8 @@ export interface EgressLimits {
   readonly headMs: number;
   /** For the name, and again for the connection. */
   readonly reachMs: number;
+  /** For a record to be kept. */
+  readonly recordMs: number;
   /** Without a byte in either direction. */
   readonly idleMs: number;
   /** Of one connection. */
@@ -41,6 +43,7 @@ export interface EgressLimits {
 export const egressLimits: EgressLimits = {
   headMs: 15_000,
   reachMs: 15_000,
+  recordMs: 15_000,
   idleMs: 120_000,
   wallMs: 3_600_000,
 };

@@ -39,7 +39,7 @@ export function createEgressProxy(
   options: EgressOptions,
 ): EgressProxy {
   const limits = { ...egressLimits, ...options.limits };
-  const records = createEgressRecords(sandbox, options.audit);
+  const records = createEgressRecords(sandbox, options.audit, limits.recordMs);
   const resolve = options.resolve ?? resolveByMachine;
   const open = new Set<Duplex>();
   let over = false;

@@ -1,4 +1,4 @@
-import type { EgressRecord, Target } from './egress.ts';
+import { type EgressRecord, egressLimits, type Target } from './egress.ts';
 
 /** Rows that one sandbox may cause; what is beyond is counted in its last row. Apart, so that neither drowns the other. */
 const maxAllowedRows = 500;
@@ -8,7 +8,7 @@ const maxRefusedRows = 100;
 export interface EgressRecords {
   /** Who has the sandbox now. */
   handOver(who: { readonly taskId: string; readonly attemptId: string }): void;
-  /** Rejects when it cannot be recorded: then nothing may be let through. */
+  /** Rejects when it cannot be recorded in time: then nothing may be let through. */
   allowed(target: Target, how: { readonly method: string; readonly address: string }): Promise<void>;
   /** Never rejects: what is refused stays refused. */
   refused(asked: Target | null, reason: string): Promise<void>;
@@ -17,9 +17,11 @@ export interface EgressRecords {
   close(): Promise<void>;
 }
 
+/** `limitMs`: how long one record may take. One that is kept later is of a request that was refused. */
 export function createEgressRecords(
   sandbox: string,
   audit: (record: EgressRecord) => Promise<void>,
+  limitMs: number = egressLimits.recordMs,
 ): EgressRecords {
   let actor = `sandbox:${sandbox}`;
   let task: string | null = null;
@@ -31,11 +33,16 @@ export function createEgressRecords(
     places.set(name, place);
     return place;
   };
-  const write = (
+  const write = async (
     action: EgressRecord['action'],
     subject: string,
     detail: Readonly<Record<string, unknown>>,
-  ): Promise<void> => audit({ actor, action, subject, detail: { sandbox, task, ...detail } });
+  ): Promise<void> => {
+    const late = Promise.withResolvers<never>();
+    const timer = setTimeout(() => late.reject(new Error('the record is not kept in time')), limitMs);
+    const kept = audit({ actor, action, subject, detail: { sandbox, task, ...detail } });
+    await Promise.race([kept, late.promise]).finally(() => clearTimeout(timer));
+  };
 
   return {
     handOver({ taskId, attemptId }) {

@@ -4,6 +4,7 @@ import { duplexPair } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
+import type { EgressRecord } from '../../../src/sandbox/egress/egress.ts';
 import { echo, kept, listener, proxyTo, rule } from './egress-setting.ts';
 
 describe('addresses', () => {
@@ -118,6 +119,25 @@ describe('a proxy', () => {
     const { say } = kept(await proxyTo([rule('a.test', silent.port)], { limits }));
     expect(await say('GET http://a')).toBe('');
     expect(await say(`GET http://a.test:${silent.port}/ HTTP/1.0\r\n\r\n`)).toBe('');
+  });
+
+  it('lets nothing through whose record is never kept, says so, and does not wait for it at its end', async () => {
+    const server = kept(await listener(() => {}));
+    const asked: string[] = [];
+    const audit = ({ action }: EgressRecord) => {
+      asked.push(action);
+      return new Promise<never>(() => {});
+    };
+    const { say, close } = await proxyTo([rule('a.test', server.port)], { audit, limits: { recordMs: 50 } });
+    expect(await say(`GET http://a.test:${server.port}/ HTTP/1.0\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 503 the request cannot be recorded, so it is not let through\r\n/,
+    );
+    expect(await say('CONNECT b.test:443 HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 403 b\.test:443 may not/);
+    await close();
+    expect({ asked, connections: server.connections() }).toEqual({
+      asked: ['egress.allowed', 'egress.refused', 'egress.refused', 'egress.closed'],
+      connections: 0,
+    });
   });
 
   it('lets nothing through once it is closed', async () => {
