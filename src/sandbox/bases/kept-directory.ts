@@ -147,6 +147,9 @@ export async function putAside(place: string, signal: AbortSignal): Promise<void
   if (await isAsMade(aside, signal)) await rename(aside, place).catch(() => {});
 }
 
+/** Whether that is the name of one that was put aside. */
+export const isPutAside = (name: string): boolean => name.startsWith(putAway);
+
 /** Says that it is used now. False: it is gone. */
 export async function noteUse(place: string): Promise<boolean> {
   return await touch(join(place, 'used')).then(
@@ -163,7 +166,7 @@ export async function removeAbandoned(
   onProblem: (directory: string, thrown: unknown) => void,
 ): Promise<void> {
   for (const name of await readdir(home)) {
-    const longest = name.startsWith(onTheWay) ? inUseMs : name.startsWith(putAway) ? asideMs : null;
+    const longest = name.startsWith(onTheWay) ? inUseMs : isPutAside(name) ? asideMs : null;
     if (longest === null) continue;
     // Renaming a directory sets this time, and nothing sets it back.
     const age = await stat(join(home, name)).then(

@@ -3,9 +3,12 @@ import { dirname, join } from 'node:path';
 import { removeTree } from '../remove-tree.ts';
 import type { SandboxLog } from '../sandbox-log.ts';
 import { type FileSystemRoom, runsLow } from '../workspaces/disk-bounds.ts';
+import { diskUse } from '../workspaces/disk-use.ts';
 import { roomOf } from '../workspaces/disk-watch.ts';
 import { layersInUse } from '../workspaces/overlay-workspaces.ts';
-import { asideOf, inUseMs, readKept, removeAbandoned, treeOf } from './kept-directory.ts';
+import { asideOf, inUseMs, isPutAside, readKept, removeAbandoned, treeOf } from './kept-directory.ts';
+
+const never = new AbortController().signal;
 
 interface Found {
   readonly place: string;
@@ -19,6 +22,10 @@ interface Found {
  * the file system has room for work to begin, or all of it is in use. Several processes may do so at once. What cannot
  * be removed is logged; the function that is returned never rejects, and where it is called while it runs it runs once
  * more.
+ *
+ * What was put aside counts, since it stays for a day. What is on its way in or out does not: the one counts once it is
+ * made, when this is called anew, and until then the file system bounds it (make-kept.ts); the other is as good as gone,
+ * and would have a second process remove as much again.
  */
 export function createRoomMaker(options: {
   /** Directories of `<repository id>/<name>`, as kept-directory.ts describes. */
@@ -54,11 +61,13 @@ async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise
   const onProblem = (directory: string, thrown: unknown) =>
     log.warn({ err: thrown, directory }, 'what is not used any more cannot be removed');
   const found: Found[] = [];
+  let aside = 0;
   for (const dir of options.dirs) {
     for (const repository of await namesIn(dir)) {
       const home = join(dir, repository);
       const names = await namesIn(home);
       if (names.length > 0) await removeAbandoned(home, onProblem);
+      for (const name of names.filter(isPutAside)) aside += (await diskUse(join(home, name), never)).bytes;
       for (const name of names.filter((one) => !one.startsWith('.'))) {
         found.push(...(await lookAt(join(home, name))));
       }
@@ -66,7 +75,7 @@ async function makeRoom(options: Parameters<typeof createRoomMaker>[0]): Promise
   }
   const isLow = async (place: string) => runsLow(await room(dirname(place)));
   const needed = await layersInUse(options.workspacesDir);
-  let total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0);
+  let total = found.reduce((sum, { bytes }) => sum + (bytes ?? 0), aside);
   for (const one of found.toSorted((a, b) => a.usedAt - b.usedAt)) {
     if (one.usedAt > Date.now() - inUseMs) return;
     if (needed.has(treeOf(one.place))) continue;

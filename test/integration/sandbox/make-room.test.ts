@@ -98,6 +98,31 @@ it('removes what was used least recently, though it is within the bound, where t
   expect(left()).toEqual([['b'], []]);
 });
 
+it('counts what was put aside, and what is made once it is made, but not what is on its way', async () => {
+  const [snapshots = '', prepared = ''] = dirs;
+  await make(snapshots, '1', 'a', 500);
+  await make(snapshots, '1', 'b', 400);
+  await make(prepared, '1', 'c', 300);
+  const makeRoom = roomFor(3.9 * mib);
+  const write = async (temporary: string) => {
+    await mkdir(treeOf(temporary), { recursive: true });
+    await writeFile(join(treeOf(temporary), 'file'), Buffer.alloc(mib, 'x'));
+    await makeRoom();
+    expect(left()).toEqual([
+      ['a', 'b'],
+      [expect.stringMatching(/^\.tmp-/), 'c'],
+    ]);
+  };
+  await makeKept(join(prepared, '1', 'd'), signal, write, makeRoom);
+  await expect.poll(left).toEqual([['b'], ['c', 'd']]);
+
+  const damaged = join(prepared, '1', 'd');
+  writeFileSync(join(damaged, 'kept.json'), 'damaged');
+  await putAside(damaged, signal);
+  await roomFor(2.9 * mib)();
+  expect(left()).toEqual([[], [expect.stringMatching(/^\.old-/), 'c']]);
+});
+
 it('removes what nobody knows any more, though there is room: an older layout, and what was not used for long', async () => {
   const [snapshots = '', prepared = ''] = dirs;
   const place = await make(snapshots, '1', 'a', 1);
