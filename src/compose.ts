@@ -107,10 +107,12 @@ export async function compose(
     serverUrl: env.GITHUB_SERVER_URL,
     readToken: github.readToken,
   });
+  const dockerTls = { verify: env.DOCKER_TLS_VERIFY, certPath: env.DOCKER_CERT_PATH };
   const sandboxes =
     standIns.sandboxes ??
     createSandboxes({
       dockerHost: env.DOCKER_HOST,
+      dockerTls,
       config: operator.sandbox,
       instance,
       worker,
@@ -119,7 +121,7 @@ export async function compose(
       log,
     });
   const canRun =
-    standIns.sandboxes === undefined ? createEngineWatch(env.DOCKER_HOST, log) : async () => true;
+    standIns.sandboxes === undefined ? createEngineWatch(env.DOCKER_HOST, log, dockerTls) : async () => true;
   const gateway = createModelGateway({
     channels: operator.channels,
     keys: (name) => variables[name],

@@ -9,7 +9,7 @@ import type { SandboxCheck } from './sandbox/port.ts';
 import { visit, visitorsName } from './sandbox/visitor.ts';
 import { readInstance } from './store/instance.ts';
 
-type Place = Pick<Places, 'PATCHFLEET_DATA' | 'DOCKER_HOST'>;
+type Place = Pick<Places, 'PATCHFLEET_DATA' | 'DOCKER_HOST' | 'DOCKER_TLS_VERIFY' | 'DOCKER_CERT_PATH'>;
 
 /** Checks what the configuration points to, and this machine. Each finding is one line with its remedy. */
 export async function runDoctor(
@@ -62,6 +62,7 @@ async function checkSandboxes(
   return await visit(join(dataDir, visitorsName), async (worker) => {
     const sandboxes = createSandboxes({
       ...{ dockerHost: env.DOCKER_HOST, config, instance, worker },
+      dockerTls: { verify: env.DOCKER_TLS_VERIFY, certPath: env.DOCKER_CERT_PATH },
       workspacesDir: join(dataDir, 'workspaces'),
     });
     try {

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 const defaultSocket = '/var/run/docker.sock';
@@ -18,9 +19,9 @@ export function endpoint(env = process.env) {
   if (!/^https?:$/.test(url.protocol)) {
     throw new Error(`DOCKER_HOST=${host} is not understood: use unix:///path or tcp://host:port`);
   }
-  const at = { name: host, host: url.hostname, port: url.port || '2375' };
+  const at = { name: host, host: url.hostname, port: url.port || (env.DOCKER_TLS_VERIFY ? '2376' : '2375') };
   if (!env.DOCKER_TLS_VERIFY && url.protocol === 'http:') return { ...at, transport: http };
-  const dir = env.DOCKER_CERT_PATH;
+  const dir = env.DOCKER_CERT_PATH || (env.DOCKER_TLS_VERIFY && join(homedir(), '.docker'));
   const keys = dir
     ? {
         ca: readFileSync(join(dir, 'ca.pem')),

@@ -44,6 +44,10 @@ export const environmentSchema = z
     DOCKER_HOST: optional.describe(
       'Docker engine, as `unix://PATH` or `tcp://HOST:PORT`; without it the local socket.',
     ),
+    DOCKER_TLS_VERIFY: optional.describe('Set to anything: an engine at `tcp://` is spoken to by TLS.'),
+    DOCKER_CERT_PATH: optional.describe(
+      'Directory of `ca.pem`, `cert.pem` and `key.pem` for that; without it `~/.docker`.',
+    ),
     LOG_LEVEL: z
       .enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
       .default('info')
@@ -55,7 +59,9 @@ export const environmentSchema = z
   });
 export type Environment = z.infer<typeof environmentSchema>;
 
-const { DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, DOCKER_HOST } = environmentSchema.shape;
+const { DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, ...others } = environmentSchema.shape;
+const { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH } = others;
+const engine = { DOCKER_HOST, DOCKER_TLS_VERIFY, DOCKER_CERT_PATH };
 /** Where things are, for whoever needs no GitHub App. */
-export const placesSchema = z.object({ DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, DOCKER_HOST });
+export const placesSchema = z.object({ DATABASE_URL, PATCHFLEET_CONFIG, PATCHFLEET_DATA, ...engine });
 export type Places = z.infer<typeof placesSchema>;

@@ -6,7 +6,7 @@ import { createSlots } from '../domain/slots.ts';
 import { holdingBases } from './bases/hold-bases.ts';
 import { checkEngine } from './check-engine.ts';
 import type { SandboxUser } from './container/container-spec.ts';
-import { connectEngine, engineProblem } from './container/docker-host.ts';
+import { connectEngine, type EngineTls, engineProblem } from './container/docker-host.ts';
 import type { EgressOptions } from './egress/egress.ts';
 import { createEgress } from './egress/open-egress.ts';
 import { createSandboxOpener } from './open-sandbox.ts';
@@ -21,6 +21,7 @@ import { createWorkspaces } from './workspaces/create-workspaces.ts';
 export interface SandboxesOptions {
   /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */
   readonly dockerHost?: string | undefined;
+  readonly dockerTls?: EngineTls;
   readonly config: SandboxConfig;
   /** Names this installation (one per data directory): containers of another are never touched. */
   readonly instance: string;
@@ -43,7 +44,7 @@ export interface DockerSandboxes extends Sandboxes {
 /** Sandboxes as containers of a Docker engine on this machine. */
 export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
   const { config, instance, worker } = options;
-  const engine = connectEngine(options.dockerHost);
+  const engine = connectEngine(options.dockerHost, options.dockerTls);
   const docker = engine.requests;
   const user = options.user ?? sandboxUser();
   const log = options.log ?? { warn: () => {} };

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import Docker from 'dockerode';
 import { PatchfleetError } from '../../domain/failure.ts';
 
@@ -37,13 +40,24 @@ export async function openStream<S extends NodeJS.ReadWriteStream>(
   }
 }
 
-/** The engine that `host` names, as the docker command line takes `DOCKER_HOST`; without it the local one. */
-export function connectEngine(host: string | undefined): Engine {
-  const place = placeOf(host);
+/** As the docker command line takes `DOCKER_TLS_VERIFY` and `DOCKER_CERT_PATH`. */
+export interface EngineTls {
+  /** Anything: an engine that is not at a socket is spoken to by TLS. */
+  readonly verify?: string | undefined;
+  /** Directory of `ca.pem`, `cert.pem` and `key.pem`; by default `~/.docker`. */
+  readonly certPath?: string | undefined;
+}
+
+/**
+ * The engine that `host` names, as the docker command line takes `DOCKER_HOST`; without it the local one. Fails with
+ * `config_invalid`.
+ */
+export function connectEngine(host: string | undefined, tls: EngineTls = {}): Engine {
+  const place = placeOf(host, tls);
   return { requests: new Docker({ ...place, timeout: silenceMs }), streams: new Docker(place) };
 }
 
-function placeOf(host: string | undefined): Docker.DockerOptions {
+function placeOf(host: string | undefined, { verify, certPath }: EngineTls): Docker.DockerOptions {
   if (host === undefined) return { socketPath: '/var/run/docker.sock' };
   if (host.startsWith('unix://')) return { socketPath: host.slice('unix://'.length) };
   const url = URL.canParse(host) ? new URL(host) : null;
@@ -53,11 +67,24 @@ function placeOf(host: string | undefined): Docker.DockerOptions {
       `DOCKER_HOST must be unix://PATH or tcp://HOST:PORT, not ${host}`,
     );
   }
-  return {
-    protocol: url.protocol === 'https:' ? 'https' : 'http',
-    host: url.hostname,
-    port: Number(url.port || 2375),
+  const at = { host: url.hostname, port: Number(url.port || (verify ? 2376 : 2375)) };
+  if (!verify && url.protocol !== 'https:') return { ...at, protocol: 'http' };
+  const keys = certPath ?? (verify ? join(homedir(), '.docker') : null);
+  return { ...at, protocol: 'https', ...(keys === null ? {} : readKeys(keys)) };
+}
+
+function readKeys(directory: string): Pick<Docker.DockerOptions, 'ca' | 'cert' | 'key'> {
+  const read = (name: string) => {
+    try {
+      return readFileSync(join(directory, name), 'utf8');
+    } catch (thrown) {
+      throw new PatchfleetError(
+        'config_invalid',
+        `TLS to the Docker engine (DOCKER_TLS_VERIFY) takes ca.pem, cert.pem and key.pem in the directory DOCKER_CERT_PATH, or ~/.docker: ${engineProblem(thrown)}`,
+      );
+    }
   };
+  return { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem') };
 }
 
 /** The HTTP status of an engine's answer that was an error, if it was one. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectEngine } from './docker-host.ts';
+import { connectEngine, type EngineTls } from './docker-host.ts';
 
 /** Of an engine that lives, far less than its answers take under load; milliseconds. */
 const limitMs = 5000;
@@ -7,14 +7,15 @@ const limitMs = 5000;
 const freshMs = 500;
 
 /**
- * Whether the engine that `dockerHost` names (as `connectEngine` takes it) answers at all. Never rejects; tells of
+ * Whether the engine that `dockerHost` names (as `connectEngine` takes both) answers at all. Never rejects; tells of
  * each change in the log, once.
  */
 export function createEngineWatch(
   dockerHost: string | undefined,
   log: { warn(message: string): void; info(message: string): void },
+  dockerTls?: EngineTls,
 ): () => Promise<boolean> {
-  const { requests } = connectEngine(dockerHost);
+  const { requests } = connectEngine(dockerHost, dockerTls);
   let answered = true;
   let at = Number.NEGATIVE_INFINITY;
   return async () => {

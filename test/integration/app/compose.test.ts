@@ -48,6 +48,14 @@ describe('the composition', () => {
     expect(running()).toBe(false);
   });
 
+  it('takes how its engine is spoken to from the environment, and says what is missing', async () => {
+    const tls = { DOCKER_HOST: 'tcp://localhost:2376', DOCKER_TLS_VERIFY: '1', DOCKER_CERT_PATH: dataDir };
+    await expect(composeWith(tls)).rejects.toMatchObject({
+      code: 'config_invalid',
+      detail: expect.stringContaining(join(dataDir, 'ca.pem')),
+    });
+  });
+
   it('runs its database until it is closed, and signs off once its sandboxes are gone', async () => {
     const did: string[] = [];
     const close = async () => {
