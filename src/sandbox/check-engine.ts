@@ -27,6 +27,8 @@ export interface TrialPlace {
   readonly root: string;
   readonly worker: string;
   readonly user: SandboxUser;
+  /** Why the engine cannot have what lies there, with the remedy; null: it can. */
+  readonly unseen: () => Promise<string | null>;
 }
 
 /** Problems of engine and images, each with its remedy; the first that makes the next ones pointless is the last told. */
@@ -53,6 +55,9 @@ export async function checkEngine(
     );
   const runtime = await findRuntimeProblem(docker, choice);
   if (runtime !== null) return problem(runtime);
+  await mkdir(place.root, { recursive: true, mode: 0o700 });
+  const unseen = await place.unseen();
+  if (unseen !== null) return problem(unseen);
   const reports: SandboxCheck[] = [];
   for (const image of new Set(images)) reports.push(await checkImage(docker, image, sandboxes, place));
   return {
@@ -95,7 +100,6 @@ async function trial(
   sandboxes: Pick<Sandboxes, 'acquire'>,
   { root, worker, user }: TrialPlace,
 ): Promise<Pick<ImageFacts, 'failed' | 'setId'>> {
-  await mkdir(root, { recursive: true, mode: 0o700 });
   const home = join(root, workspaceId(worker, randomBytes(8).toString('hex')));
   const snapshot = join(home, 'snapshot');
   const signal = AbortSignal.timeout(trialMs);

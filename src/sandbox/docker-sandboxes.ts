@@ -17,6 +17,7 @@ import type { SandboxLog } from './sandbox-log.ts';
 import { sandboxUser } from './sandbox-user.ts';
 import { visitorsName } from './visitor.ts';
 import { createWorkspaces } from './workspaces/create-workspaces.ts';
+import { unseenRoot } from './workspaces/unseen-root.ts';
 
 export interface SandboxesOptions {
   /** The engine, as the docker command line takes `DOCKER_HOST`; without it the local socket. */
@@ -92,7 +93,10 @@ export function createSandboxes(options: SandboxesOptions): DockerSandboxes {
       }
     },
     check: (images = [config.image, ...config.images]) =>
-      checkEngine(docker, config, images, sandboxes, { root, worker, user }),
+      checkEngine(docker, config, images, sandboxes, {
+        ...{ root, worker, user },
+        unseen: () => unseenRoot({ config, engine, instance, worker, user }, root),
+      }),
     async close() {
       await pool.close();
       log.info?.(pool.figures, 'the pool of sandboxes is closed');

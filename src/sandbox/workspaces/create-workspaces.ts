@@ -19,6 +19,7 @@ import {
   type WorkspaceMaker,
 } from './overlay-workspaces.ts';
 import { tryWorkspace } from './try-workspace.ts';
+import { unseenRoot } from './unseen-root.ts';
 import { createVolumeRemover, workspacesWithVolume } from './workspace-volumes.ts';
 import { listWorkspaces, type WorkspaceBase, type WorkspaceMode, type Workspaces } from './workspaces.ts';
 
@@ -69,6 +70,8 @@ export function createWorkspaces(options: WorkspacesOptions): Workspaces {
     const root = await canonical();
     const trial = { root, worker, user, config, engine, instance };
     const asked = config.workspaces;
+    const unseen = await unseenRoot(trial, root);
+    if (unseen !== null) throw new PatchfleetError('sandbox_unavailable', unseen);
     if (asked === 'copy') return asked;
     if (asked !== 'auto') {
       const problem = await tryWorkspace(makerOf(asked, root), trial, signal);

@@ -64,6 +64,7 @@ const checkEngine = (
     root: join(home, 'workspaces'),
     worker: 'tester',
     user: sandboxUser(),
+    unseen: async () => null,
   });
 
 it('tries an image over what belongs to the user of the sandboxes, where a reaper would find it', async () => {
@@ -76,7 +77,7 @@ it('tries an image over what belongs to the user of the sandboxes, where a reape
     return await ports.acquire(request);
   };
   const uid = process.getuid?.() === 0 ? 12_345 : (process.getuid?.() ?? 0);
-  const place = { root, worker: 'tester', user: { uid, gid: uid } };
+  const place = { root, worker: 'tester', user: { uid, gid: uid }, unseen: async () => null };
   await check(images(), standard, ['x:1'], { acquire }, place);
   const left = [{ id: expect.stringMatching(/^tester@[0-9a-f]{16}$/), worker: 'tester' }];
   expect(seen).toEqual([{ uid, mode: 0o755, left }]);
