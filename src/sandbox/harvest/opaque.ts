@@ -21,44 +21,59 @@ export async function readOpaque(
     ...['--xattrs', `--xattrs-include=${attribute}`, '--no-recursion', '--null', '--files-from=-'],
   ];
   const { stdin: _, ...options } = hostCommand;
-  const { stdout } = await execa('tar', flags, {
+  const tar = execa('tar', flags, {
     ...options,
     cwd: root.toString(),
     input: Buffer.concat(paths.flatMap((path) => [Buffer.from('./'), path, Buffer.from([0])])),
-    encoding: 'buffer',
+    buffer: { stdout: false },
     cancelSignal: signal,
-  }).catch((thrown: unknown) => {
+  });
+  // What is wrong with what it says comes first.
+  tar.catch(() => {});
+  const opaque = new Set<string>();
+  let told = 0;
+  try {
+    for await (const isOpaque of opaqueFlags(tar.stdout)) {
+      const path = paths[told];
+      told += 1;
+      if (isOpaque && path !== undefined) opaque.add(keyOf(path));
+    }
+    await tar;
+  } catch (thrown) {
     signal.throwIfAborted();
     throw thrown;
-  });
-  const answers = opaqueFlags(stdout);
-  if (answers.length !== paths.length) {
-    throw new Error(`tar told of ${answers.length} directories, not of ${paths.length}`);
   }
-  return new Set(paths.flatMap((path, index) => (answers[index] === true ? [keyOf(path)] : [])));
+  if (told !== paths.length) throw new Error(`tar told of ${told} directories, not of ${paths.length}`);
+  return opaque;
 }
 
-/** Of each directory in a tar archive (POSIX format), in order, whether it has the attribute. */
-export function opaqueFlags(archive: Uint8Array): boolean[] {
-  const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
-  const flags: boolean[] = [];
+/** Of each directory in a tar archive (POSIX format) that comes in pieces, in order, whether it has the attribute. */
+export async function* opaqueFlags(archive: AsyncIterable<Uint8Array>): AsyncGenerator<boolean> {
+  let held: Buffer = Buffer.alloc(0);
   let opaque = false;
-  for (let at = 0; at + blockBytes <= bytes.length; ) {
-    const block = bytes.subarray(at, at + blockBytes);
-    if (block[0] === 0) break;
-    const size = Number.parseInt(block.toString('latin1', 124, 135), 8);
-    const type = block.toString('latin1', 156, 157);
-    at += blockBytes;
-    if (type === 'x') {
-      const value = paxRecords(bytes.subarray(at, at + size)).get(`SCHILY.xattr.${attribute}`);
-      opaque = value === 'y';
-    } else if (type === '5') {
-      flags.push(opaque);
-      opaque = false;
-    } else throw new Error(`tar told of something of type ${JSON.stringify(type)}, not of a directory`);
-    at += Math.ceil(size / blockBytes) * blockBytes;
+  for await (const piece of archive) {
+    held = Buffer.concat([held, piece]);
+    let at = 0;
+    while (at + blockBytes <= held.length) {
+      const block = held.subarray(at, at + blockBytes);
+      // Blocks of zeros end it.
+      const size = block[0] === 0 ? 0 : Number.parseInt(block.toString('latin1', 124, 135), 8);
+      const body = at + blockBytes;
+      const end = body + Math.ceil(size / blockBytes) * blockBytes;
+      if (end > held.length) break;
+      at = end;
+      if (block[0] === 0) continue;
+      const type = block.toString('latin1', 156, 157);
+      if (type === 'x') {
+        const value = paxRecords(held.subarray(body, body + size)).get(`SCHILY.xattr.${attribute}`);
+        opaque = value === 'y';
+      } else if (type === '5') {
+        yield opaque;
+        opaque = false;
+      } else throw new Error(`tar told of something of type ${JSON.stringify(type)}, not of a directory`);
+    }
+    held = held.subarray(at);
   }
-  return flags;
 }
 
 /** Records `<length> <key>=<value>\n`, where the length counts the whole record. */
