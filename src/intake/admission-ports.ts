@@ -18,8 +18,6 @@ export interface AdmissionPorts {
 export interface Admitting extends AdmissionPorts {
   readonly delivery: Delivery;
   readonly signal: AbortSignal;
-  /** Milliseconds since the epoch. */
-  readonly now: () => number;
 }
 
 /** What became of a delivery. */

@@ -55,7 +55,7 @@ export function createAdmission(ports: AdmissionPorts & { readonly now?: () => n
       const tries = await store.deliveries.begin(deliveryId);
       try {
         signal.throwIfAborted();
-        const { status, reason } = await settlementOf({ ...ports, delivery, signal, now });
+        const { status, reason } = await settlementOf({ ...ports, delivery, signal });
         await store.deliveries.settle(deliveryId, status, reason);
         log.info({ delivery: deliveryId, event: delivery.event, status, reason }, 'delivery admitted');
       } catch (error) {

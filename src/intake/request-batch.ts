@@ -107,9 +107,9 @@ export async function gatherIssue(at: Admitting, label: TriggerOf<'label'>): Pro
     return admitted;
   }
   const { quiet_seconds: quietSeconds, max_issues: maxIssues } = file.config.batch;
-  const startAfter = new Date(at.now() + quietSeconds * 1000);
-  const { task: batch } = await store.tasks.gather({ ...task, startAfter }, frozen(subject), maxIssues);
+  const quietMs = quietSeconds * 1000;
+  const { task: batch } = await store.tasks.gather(task, frozen(subject), { maxIssues, quietMs });
   // While the batch is still gathering its plan does nothing; the reconciler releases it when it is due.
-  await queue.enqueue('plan', batch.id, { priority: batch.priority, delayMs: quietSeconds * 1000 });
+  await queue.enqueue('plan', batch.id, { priority: batch.priority, delayMs: quietMs });
   return admitted;
 }

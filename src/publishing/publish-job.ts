@@ -10,8 +10,6 @@ export interface PublishJobDependencies {
   readonly publisher: Pick<Publisher, 'publish'>;
   readonly queue: Queue;
   readonly log: Logger;
-  /** Milliseconds since the epoch. Default the clock. */
-  readonly now?: () => number;
 }
 
 /**
@@ -21,37 +19,31 @@ export interface PublishJobDependencies {
 export function createPublishJob(
   deps: PublishJobDependencies,
 ): (taskId: string, signal: AbortSignal) => Promise<void> {
-  const { store, publisher, now = Date.now } = deps;
+  const { store, publisher } = deps;
   return async (taskId, signal) => {
-    const task = await store.tasks.get(taskId);
+    const task = await store.tasks.toPublish(taskId);
+    // Where it pauses, the reconciler, or whatever changes next, asks again.
     if (task === null) return;
-    // The reconciler, or whatever changes next, asks again.
-    if (task.publishAfter !== null && task.publishAfter.getTime() > now()) return;
     try {
       await publisher.publish(taskId, signal);
     } catch (error) {
       // A replica that shuts down says nothing about GitHub: another one publishes.
       if (signal.aborted) throw error;
-      await countFailure(deps, task, error, now());
+      await countFailure(deps, task, error);
       return;
     }
     if (task.publishTries > 0) await store.tasks.resumePublishing(taskId);
   };
 }
 
-async function countFailure(
-  deps: PublishJobDependencies,
-  task: Task,
-  error: unknown,
-  now: number,
-): Promise<void> {
+async function countFailure(deps: PublishJobDependencies, task: Task, error: unknown): Promise<void> {
   const { store, queue, log } = deps;
   const tries = task.publishTries + 1;
   const next = afterFailedPublish(task.phase, tries);
   log.warn({ err: error, task: task.id, tries }, 'publishing failed');
   if (next.kind === 'leave') return;
   const { priority } = task;
-  if (!(await store.tasks.pausePublishing(task, new Date(now + next.pauseMs)))) {
+  if (!(await store.tasks.pausePublishing(task, next.pauseMs))) {
     // The task moved on while this was published: what is to be said now was asked for by whoever moved it.
     return;
   }

@@ -36,7 +36,7 @@ export function createAdvance(deps: {
       },
     });
     if (advanced === null) return;
-    const { task, started, settled, wakeAt } = advanced;
+    const { task, started, settled, wakeInMs } = advanced;
     const { priority } = task;
     // At once: the wake-ups of a large graph would else follow one another a round trip each.
     await Promise.all(
@@ -44,6 +44,6 @@ export function createAdvance(deps: {
     );
     if (settled) log.info({ task: taskId }, 'task settled');
     await queue.enqueue('publish', taskId, { priority });
-    if (wakeAt !== null) await queue.enqueue('advance', taskId, { priority, delayMs: wakeAt - Date.now() });
+    if (wakeInMs !== null) await queue.enqueue('advance', taskId, { priority, delayMs: wakeInMs });
   };
 }

@@ -9,14 +9,9 @@ import { checkpoints, subtasks, tasks } from './schema.ts';
 import { splitRow } from './split-row.ts';
 
 /** Applies what was decided about rows that ended, inside the transaction that holds the task. */
-export async function applyActions(
-  tx: Executor,
-  task: Task,
-  actions: readonly Action[],
-  now: Date,
-): Promise<void> {
+export async function applyActions(tx: Executor, task: Task, actions: readonly Action[]): Promise<void> {
   const done = actions.filter((action) => action.type === 'complete').map(({ id }) => id);
-  await completeRows(tx, done, now);
+  await completeRows(tx, done);
   const reopened: string[] = [];
   for (const action of actions) {
     switch (action.type) {
@@ -40,13 +35,13 @@ export async function applyActions(
         reopened.push(action.id);
         break;
       case 'split':
-        await splitRow(tx, action, now);
+        await splitRow(tx, action);
         break;
       case 'fork':
         await forkRow(tx, task, action);
         break;
       case 'fail':
-        await failRow(tx, action.id, action.failure, now);
+        await failRow(tx, action.id, action.failure);
         break;
       default: // `complete` was done; starting and settling come once nothing is left to resolve
     }

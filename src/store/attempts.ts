@@ -3,6 +3,7 @@ import { and, eq, inArray, sql } from 'drizzle-orm';
 import { turnsStand } from '../domain/resume.ts';
 import { dropCheckpoints } from './checkpoints.ts';
 import { type ClaimLimits, claimNext, defaultClaimLimits } from './claim-next.ts';
+import { now } from './clock.ts';
 import { comingUp } from './coming-up.ts';
 import type { Database, Executor } from './database.ts';
 import type { NewArtifact } from './port/artifacts.ts';
@@ -29,14 +30,13 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
     heartbeat: async (claim) => {
       const rows = await db
         .update(attempts)
-        .set({ heartbeatAt: new Date() })
+        .set({ heartbeatAt: now })
         .where(held(claim))
         .returning({ id: attempts.id });
       return rows.length > 0;
     },
 
     started: async (claim, containerId) => {
-      const now = new Date();
       const rows = await db
         .update(attempts)
         .set({ containerId, agentStartedAt: now, heartbeatAt: now })
@@ -97,7 +97,6 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
  * death; see `due.ts`.
  */
 async function mark(db: Executor, attemptIds: readonly string[], worker: string): Promise<Attempt[]> {
-  const now = new Date();
   const marked = await db
     .update(attempts)
     .set({
@@ -157,7 +156,7 @@ async function end(
     for share`);
   const [attempt] = await tx
     .update(attempts)
-    .set({ ...change, finishedAt: new Date() })
+    .set({ ...change, finishedAt: now })
     .where(held(claim))
     .returning({ taskId: attempts.taskId, subtaskId: attempts.subtaskId, number: attempts.number });
   return attempt ?? null;

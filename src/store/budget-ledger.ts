@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { and, eq, sql } from 'drizzle-orm';
 import type { BudgetLedger } from '../inference/port.ts';
+import { now } from './clock.ts';
 import type { Database } from './database.ts';
 import { tasks, usage } from './schema.ts';
 import { doTogether } from './together.ts';
@@ -38,7 +39,7 @@ export function createBudgetLedger(db: Database, taskTokens: number): BudgetLedg
           completionTokens: used.completionTokens,
           costMicros,
           estimated: used.estimated,
-          settledAt: new Date(),
+          settledAt: now,
         })
         .where(and(eq(usage.id, reservation), eq(usage.state, 'reserved')));
     },

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { ago, now } from './clock.ts';
 import type { Database, Executor } from './database.ts';
 import { attempts, subtasks, tasks, workers } from './schema.ts';
 
@@ -80,8 +81,7 @@ async function choose(
   worker: string,
   { free, capacity = free, most }: Room & { readonly most: number },
 ): Promise<string[]> {
-  const now = Date.now();
-  const waited = sql`greatest(0, ${now}::float8 - extract(epoch from a.queued_at)::float8 * 1000)`;
+  const waited = sql`greatest(0, extract(epoch from ${now} - a.queued_at)::float8 * 1000)`;
   // What is heavier than the whole worker takes all of it.
   const weight = sql`least(s.weight, ${capacity})`;
   const order = sql`path desc, queued_at, row, id`;
@@ -109,7 +109,7 @@ async function choose(
            and ${failedBy(sql`${worker}`)}
            and exists (
              select 1 from ${workers} w
-              where w.name <> ${worker} and w.seen_at > ${new Date(now - limits.leaseMs)}
+              where w.name <> ${worker} and w.seen_at > ${ago(limits.leaseMs)}
                 and not ${failedBy(sql`w.name`)}))
     ), task_turns as (
       -- Each counts those that are taken before it: turns are as fair within one claim as over many.
@@ -126,7 +126,7 @@ async function choose(
      limit greatest(0, least(${most}::int,
        ${limits.fleetParallel}::int - (select coalesce(sum(n), 0)::int from busy),
        (select ceil(count(*) / greatest(1, (
-          select count(*) from ${workers} w where w.seen_at > ${new Date(now - limits.leaseMs)}))::float8)::int
+          select count(*) from ${workers} w where w.seen_at > ${ago(limits.leaseMs)}))::float8)::int
           from turns)))`);
   const chosen: string[] = [];
   let left = free;

@@ -1,4 +1,5 @@
 import { sql } from 'drizzle-orm';
+import { ago } from './clock.ts';
 import type { Database } from './database.ts';
 import { attempts, dependencies, subtasks, workers } from './schema.ts';
 
@@ -14,7 +15,7 @@ export async function comingUp(
            (count(*) filter (where a.status = 'running')
              + ceil(count(*) filter (where a.status is distinct from 'running') / greatest(1, (
                  select count(*) from ${workers} w
-                  where w.seen_at > ${new Date(Date.now() - leaseMs)}))::float8))::int as count
+                  where w.seen_at > ${ago(leaseMs)}))::float8))::int as count
       from ${subtasks} s
       left join ${attempts} a on a.subtask_id = s.id and a.status in ('queued', 'running')
      where s.task_id = any(${sql.param(taskIds)}::uuid[]) and s.kind = 'agent' and s.base is null

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, sql } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Database, Executor } from './database.ts';
 import type { DeadLetters, LetterAttempt } from './port/dead-letters.ts';
 import type { DeadLetter } from './port.ts';
@@ -23,7 +24,7 @@ export async function bury(tx: Executor, letter: NewDeadLetter): Promise<void> {
 export async function settleLetter(tx: Executor, kind: DeadLetter['kind'], ref: string): Promise<void> {
   await tx
     .update(deadLetters)
-    .set({ status: 'retried', settledAt: new Date() })
+    .set({ status: 'retried', settledAt: now })
     .where(and(eq(deadLetters.kind, kind), eq(deadLetters.ref, ref), eq(deadLetters.status, 'dead')));
 }
 
@@ -69,7 +70,7 @@ export function createDeadLetters(db: Database): DeadLetters {
 async function close(tx: Executor, id: string, status: 'retried' | 'dropped'): Promise<boolean> {
   const rows = await tx
     .update(deadLetters)
-    .set({ status, settledAt: new Date() })
+    .set({ status, settledAt: now })
     .where(and(eq(deadLetters.id, id), eq(deadLetters.status, 'dead')))
     .returning({ id: deadLetters.id });
   return rows.length > 0;

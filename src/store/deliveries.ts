@@ -1,4 +1,5 @@
 import { and, eq, sql } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Database } from './database.ts';
 import { bury } from './dead-letters.ts';
 import type { Deliveries } from './port/deliveries.ts';
@@ -36,7 +37,7 @@ export function createDeliveries(db: Database): Deliveries {
         const reason = `${failure.code}: ${failure.detail}`.slice(0, 2000).toWellFormed();
         const [row] = await tx
           .update(deliveries)
-          .set({ status: 'failed', reason, settledAt: sql`now()` })
+          .set({ status: 'failed', reason, settledAt: now })
           .where(and(eq(deliveries.id, id), eq(deliveries.status, 'received')))
           .returning();
         if (row === undefined) return;
@@ -49,7 +50,7 @@ export function createDeliveries(db: Database): Deliveries {
     async settle(id, status, reason) {
       await db
         .update(deliveries)
-        .set({ status, reason, settledAt: sql`now()` })
+        .set({ status, reason, settledAt: now })
         .where(and(eq(deliveries.id, id), eq(deliveries.status, 'received')));
     },
   };

@@ -1,12 +1,13 @@
-import { and, eq, inArray, isNull, lt, lte, or, sql } from 'drizzle-orm';
+import { and, eq, inArray, lt, sql } from 'drizzle-orm';
+import { ago, now } from './clock.ts';
 import type { Database } from './database.ts';
 import type { DueWork } from './port/due.ts';
 import { attempts, deliveries, publications, subtasks, tasks, usage } from './schema.ts';
+import { mayPublish } from './settle.ts';
 import { endOverdueTasks } from './task-limit.ts';
 
 /** What the rows say is due. The queue is only a faster way to learn it. */
 export function createDueWork(db: Database): DueWork {
-  const ago = (ms: number) => new Date(Date.now() - ms);
   return {
     deliveries: async (olderThanMs) => {
       const rows = await db
@@ -26,9 +27,7 @@ export function createDueWork(db: Database): DueWork {
           and(
             eq(tasks.phase, phase),
             // A pause of publishing does not hold back the work itself.
-            phase === 'publishing'
-              ? or(isNull(tasks.publishAfter), lte(tasks.publishAfter, new Date()))
-              : undefined,
+            phase === 'publishing' ? mayPublish : undefined,
           ),
         )
         .orderBy(tasks.createdAt),
@@ -72,7 +71,7 @@ export function createDueWork(db: Database): DueWork {
             .update(attempts)
             .set({
               status: 'lost',
-              finishedAt: new Date(),
+              finishedAt: now,
               failure: { code: 'worker_lost', detail: 'no sign of life from its worker' },
             })
             .where(
@@ -91,7 +90,7 @@ export function createDueWork(db: Database): DueWork {
           // Nobody is left to say what its last call used: what was reserved counts, as an estimate.
           await tx
             .update(usage)
-            .set({ state: 'settled', estimated: true, settledAt: new Date() })
+            .set({ state: 'settled', estimated: true, settledAt: now })
             .where(and(eq(usage.attemptId, id), eq(usage.state, 'reserved')));
           return true;
         });

@@ -1,12 +1,13 @@
 import { asc, eq, inArray, sql } from 'drizzle-orm';
 import type { Failure } from '../domain/failure.ts';
+import { now } from './clock.ts';
 import type { Executor } from './database.ts';
 import { bury } from './dead-letters.ts';
 import { meet } from './edges.ts';
 import { artifacts, attempts, dependencies, subtasks } from './schema.ts';
 
 /** The results of those rows count: what waits for them waits no more. */
-export async function completeRows(tx: Executor, ids: readonly string[], now: Date): Promise<void> {
+export async function completeRows(tx: Executor, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx
     .update(subtasks)
@@ -16,7 +17,7 @@ export async function completeRows(tx: Executor, ids: readonly string[], now: Da
 }
 
 /** Gives a row up: it is kept as a dead letter, and what needs its success is skipped. */
-export async function failRow(tx: Executor, id: string, failure: Failure, now: Date): Promise<void> {
+export async function failRow(tx: Executor, id: string, failure: Failure): Promise<void> {
   const [row] = await tx
     .update(subtasks)
     .set({ status: 'failed', failure, finishedAt: now })
@@ -34,7 +35,7 @@ export async function failRow(tx: Executor, id: string, failure: Failure, now: D
       ...{ deaths, verificationReruns, conflictReruns, attempts: await triesOf(tx, id) },
     },
   });
-  await skipBeneath(tx, { id, row: row.row, title, code: failure.code }, now);
+  await skipBeneath(tx, { id, row: row.row, title, code: failure.code });
 }
 
 /** Its attempts with what they left. */
@@ -76,7 +77,7 @@ interface Over {
 }
 
 /** Rows that wait for success will never start; those that wait for the end alone wait for one less. Level by level. */
-async function skipBeneath(tx: Executor, failed: Over, now: Date): Promise<void> {
+async function skipBeneath(tx: Executor, failed: Over): Promise<void> {
   for (let over = [failed]; over.length > 0; ) {
     const ids = over.map(({ id }) => id);
     await meet(tx, ids, 'end');

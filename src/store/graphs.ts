@@ -1,5 +1,6 @@
 import { sql } from 'drizzle-orm';
 import { applyActions } from './apply-actions.ts';
+import { readClock } from './clock.ts';
 import type { Database } from './database.ts';
 import type { Graphs } from './port/graphs.ts';
 import { readEnded, readReady } from './read-graph.ts';
@@ -14,14 +15,14 @@ export function createGraphs(db: Database): Graphs {
       db.transaction(async (tx) => {
         let task = await lockRunning(tx, taskId);
         if (task === null) return null;
-        const now = new Date();
+        const now = await readClock(tx);
         // Rows that ended, until none is left: one may give others what they are decided by.
         for (let left = true; left; ) {
           const state = await readEnded(tx, task);
           if (state === null) break;
           const actions = decide(state, now.getTime());
           if (actions.length === 0) throw new Error(`nothing was decided about ${state.ended.length} rows`);
-          await applyActions(tx, task, actions, now);
+          await applyActions(tx, task, actions);
           const counted = actions.filter((action) => action.type === 'retry' && action.counted).length;
           task = { ...task, retriesUsed: task.retriesUsed + counted };
           const decided = new Set(actions.map((action) => ('id' in action ? action.id : '')));
@@ -30,11 +31,12 @@ export function createGraphs(db: Database): Graphs {
         const actions = decide(await readReady(tx, taskId, parallel(task), now), now.getTime());
         const starts = actions.filter((action) => action.type === 'start').map(({ id }) => id);
         const end = actions.find((action) => action.type === 'settle');
+        const wake = actions.find((action) => action.type === 'wake');
         return {
           task,
-          started: await startRows(tx, taskId, starts, now),
+          started: await startRows(tx, taskId, starts),
           settled: end !== undefined && (await settle(tx, taskId, end.outcome, null)),
-          wakeAt: actions.find((action) => action.type === 'wake')?.at ?? null,
+          wakeInMs: wake === undefined ? null : wake.at - now.getTime(),
         };
       }),
 

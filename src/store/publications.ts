@@ -1,4 +1,5 @@
-import { eq, sql } from 'drizzle-orm';
+import { eq } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Database } from './database.ts';
 import { bury, settleLetter } from './dead-letters.ts';
 import type { Publications } from './port/publications.ts';
@@ -25,7 +26,7 @@ export function createPublications(db: Database): Publications {
           .set({
             status: 'sending',
             failure: null,
-            sentAt: sql`now()`,
+            sentAt: now,
             // A check run belongs to the task that wrote it last; what no task asks for keeps its task.
             ...(taskId === null ? {} : { taskId }),
           })
@@ -37,7 +38,7 @@ export function createPublications(db: Database): Publications {
       db.transaction(async (tx) => {
         await tx
           .update(publications)
-          .set({ ...result, status: 'done', failure: null, sentAt: sql`now()` })
+          .set({ ...result, status: 'done', failure: null, sentAt: now })
           .where(eq(publications.key, key));
         await settleLetter(tx, 'publication', key);
       }),

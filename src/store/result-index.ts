@@ -1,4 +1,5 @@
 import { and, desc, eq, lt } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Database } from './database.ts';
 import type { ResultIndex } from './port/result-index.ts';
 import { resultIndex } from './schema.ts';
@@ -22,7 +23,7 @@ export function createResultIndex(db: Database): ResultIndex {
       await db
         .insert(resultIndex)
         .values(result)
-        .onConflictDoUpdate({ target: resultIndex.key, set: { ...rest, createdAt: new Date() } });
+        .onConflictDoUpdate({ target: resultIndex.key, set: { ...rest, createdAt: now } });
     },
   };
 }

@@ -1,4 +1,5 @@
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Executor } from './database.ts';
 import type { DeadLetter, Task } from './port.ts';
 import { deliveries, publications, subtasks, tasks } from './schema.ts';
@@ -39,7 +40,7 @@ async function planAgain(tx: Executor, task: Task): Promise<string | null> {
   if (task.outcome !== 'failed' || task.plannedAt !== null) return 'its planning is not given up any more';
   await tx
     .update(tasks)
-    .set({ ...beginning, ...publishAtOnce, phase: 'planning', planAttempts: 0, updatedAt: new Date() })
+    .set({ ...beginning, ...publishAtOnce, phase: 'planning', planAttempts: 0, updatedAt: now })
     .where(eq(tasks.id, task.id));
   await reviewAnew(tx, task.id);
   return null;
@@ -61,7 +62,6 @@ async function reviewAnew(tx: Executor, taskId: string): Promise<void> {
  */
 async function runAgain(tx: Executor, task: Task, subtaskId: string): Promise<string | null> {
   if (task.phase === 'held' || task.phase === 'planning') return 'its task is being planned anew';
-  const now = new Date();
   const again = {
     status: 'waiting' as const,
     failures: 0,
@@ -138,7 +138,7 @@ async function publishAgain(tx: Executor, task: Task, ref: string): Promise<stri
   if (task.phase === 'finished')
     await tx
       .update(tasks)
-      .set({ ...publishAtOnce, phase: 'publishing', finishedAt: null, updatedAt: new Date() })
+      .set({ ...publishAtOnce, phase: 'publishing', finishedAt: null, updatedAt: now })
       .where(eq(tasks.id, task.id));
   return null;
 }

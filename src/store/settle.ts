@@ -1,10 +1,14 @@
-import { and, eq, inArray, ne, sql } from 'drizzle-orm';
+import { and, eq, inArray, isNull, lte, ne, or, sql } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Executor } from './database.ts';
 import type { Task } from './port.ts';
 import { attempts, subtasks, tasks } from './schema.ts';
 
 /** What is to be published changed: failures of before say nothing about it. */
 export const publishAtOnce = { publishTries: 0, publishAfter: null };
+
+/** Its publishing does not pause. */
+export const mayPublish = or(isNull(tasks.publishAfter), lte(tasks.publishAfter, now));
 
 /**
  * Ends an open task inside a transaction: whatever is open below it is cancelled with it. False when it was
@@ -22,14 +26,13 @@ export async function settle(
       phase: 'publishing',
       outcome,
       failure,
-      settledAt: new Date(),
-      updatedAt: new Date(),
+      settledAt: now,
+      updatedAt: now,
       ...publishAtOnce,
     })
     .where(and(eq(tasks.id, id), inArray(tasks.phase, ['held', 'planning', 'running'])))
     .returning({ id: tasks.id });
   if (task === undefined) return false;
-  const now = new Date();
   // A result that was accepted counts, be the graph not yet advanced.
   await tx
     .update(subtasks)

@@ -1,17 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { eq } from 'drizzle-orm';
 import type { SplitAction } from '../domain/graph.ts';
+import { now } from './clock.ts';
 import type { Executor } from './database.ts';
 import { recount, replaceInEdges } from './edges.ts';
 import { nextRowOf } from './new-rows.ts';
 import { checkpoints, subtasks } from './schema.ts';
 
 /** Smaller rows take the place of one, at the end of the matrix. */
-export async function splitRow(
-  tx: Executor,
-  { id, children, feedback }: SplitAction,
-  now: Date,
-): Promise<void> {
+export async function splitRow(tx: Executor, { id, children, feedback }: SplitAction): Promise<void> {
   const [parent] = await tx
     .update(subtasks)
     .set({ status: 'split', finishedAt: now })

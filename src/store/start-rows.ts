@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inArray, max, sql } from 'drizzle-orm';
+import { now } from './clock.ts';
 import type { Executor } from './database.ts';
 import { attempts, subtasks } from './schema.ts';
 
@@ -8,7 +9,6 @@ export async function startRows(
   tx: Executor,
   taskId: string,
   ids: readonly string[],
-  now: Date,
 ): Promise<{ attemptId: string }[]> {
   if (ids.length === 0) return [];
   const before = await tx
@@ -27,7 +27,7 @@ export async function startRows(
   await tx.insert(attempts).values(queued);
   await tx
     .update(subtasks)
-    .set({ status: 'running', startedAt: sql`coalesce(${subtasks.startedAt}, ${now.toISOString()})` })
+    .set({ status: 'running', startedAt: sql`coalesce(${subtasks.startedAt}, ${now})` })
     .where(inArray(subtasks.id, [...ids]));
   return queued.map(({ id }) => ({ attemptId: id }));
 }

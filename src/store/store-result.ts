@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'drizzle-orm';
 import { fingerprint } from '../domain/finding.ts';
+import { now } from './clock.ts';
 import type { Executor } from './database.ts';
 import type { AttemptResult } from './port/attempts.ts';
 import { candidates, findings, patches, triages } from './schema.ts';
@@ -43,6 +44,6 @@ export async function storeResult(
       .values({ ...ids, candidate })
       .onConflictDoUpdate({
         target: candidates.subtaskId,
-        set: { candidate, createdAt: new Date() },
+        set: { candidate, createdAt: now },
       });
 }

@@ -1,5 +1,6 @@
 import { and, asc, eq, exists, inArray, lt, sql } from 'drizzle-orm';
 import { isOpen } from '../domain/task.ts';
+import { ago, now, readClock } from './clock.ts';
 import type { Database, Executor } from './database.ts';
 import { failRow } from './end-rows.ts';
 import { attempts, subtasks, tasks } from './schema.ts';
@@ -17,7 +18,7 @@ export async function endOverdueTasks(db: Database, limitMs: number): Promise<st
     .where(
       and(
         eq(tasks.phase, 'running'),
-        lt(tasks.plannedAt, new Date(Date.now() - limitMs)),
+        lt(tasks.plannedAt, ago(limitMs)),
         exists(
           db
             .select({ id: subtasks.id })
@@ -41,10 +42,9 @@ function openRowOf(taskId: ReturnType<typeof sql>) {
 
 async function endOpenRows(tx: Executor, taskId: string, limitMs: number): Promise<boolean> {
   const task = await lockRunning(tx, taskId);
+  const begun = (await readClock(tx)).getTime() - limitMs;
   // Planned anew meanwhile.
-  if (task === null || task.plannedAt === null || task.plannedAt.getTime() > Date.now() - limitMs)
-    return false;
-  const now = new Date();
+  if (task === null || task.plannedAt === null || task.plannedAt.getTime() > begun) return false;
   const rows = await tx
     .select({ id: subtasks.id })
     .from(subtasks)
@@ -69,7 +69,7 @@ async function endOpenRows(tx: Executor, taskId: string, limitMs: number): Promi
   for (const { id } of rows) {
     // One that needed a row before it is skipped by now.
     const [row] = await tx.select({ status: subtasks.status }).from(subtasks).where(eq(subtasks.id, id));
-    if (row !== undefined && isOpen(row.status)) await failRow(tx, id, failure, now);
+    if (row !== undefined && isOpen(row.status)) await failRow(tx, id, failure);
   }
   return rows.length > 0;
 }

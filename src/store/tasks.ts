@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { and, asc, desc, eq, inArray, isNull, lte, or, sql } from 'drizzle-orm';
 import { remainingPaths } from '../domain/remaining-path.ts';
+import { inTime, now } from './clock.ts';
 import type { Database, Executor } from './database.ts';
 import { bury } from './dead-letters.ts';
 import { gatherIssue } from './gather-issue.ts';
 import type { Tasks } from './port/tasks.ts';
 import { candidates, dependencies, subtasks, tasks } from './schema.ts';
-import { publishAtOnce, settle } from './settle.ts';
+import { mayPublish, publishAtOnce, settle } from './settle.ts';
 
 /** Tasks and their plans. Every transition is one transaction. */
 export function createTasks(db: Database): Tasks {
@@ -29,7 +30,7 @@ export function createTasks(db: Database): Tasks {
             ...columns,
             id: randomUUID(),
             ...(held === true ? { phase: 'held' as const } : {}),
-            ...(over ? { phase: 'publishing' as const, outcome, settledAt: new Date() } : {}),
+            ...(over ? { phase: 'publishing' as const, outcome, settledAt: now } : {}),
           })
           .returning();
         if (created === undefined) throw new Error('insert returned no row');
@@ -37,6 +38,14 @@ export function createTasks(db: Database): Tasks {
       }),
 
     get: async (id) => (await db.select().from(tasks).where(eq(tasks.id, id)))[0] ?? null,
+
+    toPublish: async (id) =>
+      (
+        await db
+          .select()
+          .from(tasks)
+          .where(and(eq(tasks.id, id), mayPublish))
+      )[0] ?? null,
 
     ofPull: (repositoryId, number) =>
       db
@@ -71,7 +80,7 @@ export function createTasks(db: Database): Tasks {
     beginPlanning: async (id) => {
       const [row] = await db
         .update(tasks)
-        .set({ planAttempts: sql`${tasks.planAttempts} + 1`, updatedAt: new Date() })
+        .set({ planAttempts: sql`${tasks.planAttempts} + 1`, updatedAt: now })
         .where(and(eq(tasks.id, id), eq(tasks.phase, 'planning')))
         .returning({ planAttempts: tasks.planAttempts });
       return row?.planAttempts ?? null;
@@ -88,13 +97,13 @@ export function createTasks(db: Database): Tasks {
             mergeBase: facts.mergeBase,
             skipped: [...facts.skipped],
             filesChanged: facts.filesChanged,
-            plannedAt: new Date(),
-            updatedAt: new Date(),
+            plannedAt: now,
+            updatedAt: now,
           })
           .where(and(eq(tasks.id, id), eq(tasks.phase, 'planning')))
           .returning({ planOnly: tasks.planOnly });
         if (task === undefined) return false;
-        const never = task.planOnly ? { status: 'skipped' as const, finishedAt: new Date() } : {};
+        const never = task.planOnly ? { status: 'skipped' as const, finishedAt: now } : {};
         if (task.planOnly) await settle(tx, id, 'succeeded', null);
         const ids = plan.rows.map(() => randomUUID());
         if (ids.length === 0) return true;
@@ -125,12 +134,12 @@ export function createTasks(db: Database): Tasks {
         return true;
       }),
 
-    gather: (task, issue, maxIssues) => gatherIssue(db, task, issue, maxIssues),
+    gather: (task, issue, limits) => gatherIssue(db, task, issue, limits),
 
     release: async (id) => {
       const rows = await db
         .update(tasks)
-        .set({ phase: 'planning', updatedAt: new Date() })
+        .set({ phase: 'planning', updatedAt: now })
         .where(and(eq(tasks.id, id), eq(tasks.phase, 'held')))
         .returning({ id: tasks.id });
       return rows.length > 0;
@@ -139,15 +148,15 @@ export function createTasks(db: Database): Tasks {
     releaseDue: () =>
       db
         .update(tasks)
-        .set({ phase: 'planning', updatedAt: new Date() })
-        .where(and(eq(tasks.phase, 'held'), lte(tasks.startAfter, new Date())))
+        .set({ phase: 'planning', updatedAt: now })
+        .where(and(eq(tasks.phase, 'held'), lte(tasks.startAfter, now)))
         .returning({ id: tasks.id, priority: tasks.priority }),
 
     reopenIntegration: (id, subtaskId) =>
       db.transaction(async (tx) => {
         const [task] = await tx
           .update(tasks)
-          .set({ phase: 'running', outcome: null, settledAt: null, updatedAt: new Date(), ...publishAtOnce })
+          .set({ phase: 'running', outcome: null, settledAt: null, updatedAt: now, ...publishAtOnce })
           .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')))
           .returning({ id: tasks.id });
         if (task === undefined) return false;
@@ -162,10 +171,10 @@ export function createTasks(db: Database): Tasks {
         return true;
       }),
 
-    pausePublishing: async ({ id, phase, publishTries }, after) => {
+    pausePublishing: async ({ id, phase, publishTries }, pauseMs) => {
       const rows = await db
         .update(tasks)
-        .set({ publishTries: publishTries + 1, publishAfter: after, updatedAt: new Date() })
+        .set({ publishTries: publishTries + 1, publishAfter: inTime(pauseMs), updatedAt: now })
         .where(and(eq(tasks.id, id), eq(tasks.phase, phase), eq(tasks.publishTries, publishTries)))
         .returning({ id: tasks.id });
       return rows.length > 0;
@@ -178,7 +187,7 @@ export function createTasks(db: Database): Tasks {
     finish: async (id) => {
       await db
         .update(tasks)
-        .set({ phase: 'finished', finishedAt: new Date(), updatedAt: new Date() })
+        .set({ phase: 'finished', finishedAt: now, updatedAt: now })
         .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')));
     },
 
@@ -186,7 +195,7 @@ export function createTasks(db: Database): Tasks {
       db.transaction(async (tx) => {
         const rows = await tx
           .update(tasks)
-          .set({ phase: 'finished', finishedAt: new Date(), updatedAt: new Date() })
+          .set({ phase: 'finished', finishedAt: now, updatedAt: now })
           .where(and(eq(tasks.id, id), eq(tasks.phase, 'publishing')))
           .returning({ id: tasks.id });
         if (rows.length > 0) await bury(tx, { kind: 'publication', ref: id, taskId: id, failure, detail });

@@ -1,4 +1,5 @@
 import { and, eq, gt, lt, sql } from 'drizzle-orm';
+import { ago, now } from './clock.ts';
 import type { Database } from './database.ts';
 import type { Workers } from './port/workers.ts';
 import { attempts, workers } from './schema.ts';
@@ -7,7 +8,6 @@ import { attempts, workers } from './schema.ts';
 export function createWorkers(db: Database): Workers {
   return {
     look: async (worker, { capacity, claims, waitingMs }) => {
-      const now = new Date();
       const ids = sql.param(claims.map(({ attemptId }) => attemptId));
       const epochs = sql.param(claims.map(({ epoch }) => epoch));
       const { rows } = await db.execute<{ gone: string[]; waiting: boolean }>(sql`
@@ -20,12 +20,12 @@ export function createWorkers(db: Database): Workers {
                    select 1 from ${attempts} a
                     where a.id = held.id and a.epoch = held.epoch and a.status = 'running')) as gone,
           exists (select 1 from ${attempts} a
-                   where a.status = 'queued' and a.queued_at < ${new Date(now.getTime() - waitingMs)}) as waiting`);
+                   where a.status = 'queued' and a.queued_at < ${ago(waitingMs)}) as waiting`);
       return { gone: rows[0]?.gone ?? [], waiting: rows[0]?.waiting ?? false };
     },
 
     isAlive: async (worker, leaseMs) => {
-      const alive = and(eq(workers.name, worker), gt(workers.seenAt, new Date(Date.now() - leaseMs)));
+      const alive = and(eq(workers.name, worker), gt(workers.seenAt, ago(leaseMs)));
       return (await db.select({ name: workers.name }).from(workers).where(alive)).length > 0;
     },
 
@@ -34,7 +34,7 @@ export function createWorkers(db: Database): Workers {
     },
 
     forget: async (silentMs) => {
-      await db.delete(workers).where(and(lt(workers.seenAt, new Date(Date.now() - silentMs))));
+      await db.delete(workers).where(lt(workers.seenAt, ago(silentMs)));
     },
   };
 }

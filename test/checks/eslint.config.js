@@ -1,4 +1,4 @@
-// Only what needs types and Biome cannot see: promises that nobody waits for.
+// Only what Biome cannot see: promises that nobody waits for, and clocks of processes where the database's counts.
 import tseslint from 'typescript-eslint';
 
 export default tseslint.config(
@@ -19,6 +19,23 @@ export default tseslint.config(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+    },
+  },
+  {
+    files: ['src/store/**/*.ts'],
+    // Waits for processes of this machine.
+    ignores: ['src/store/embedded-postgres.ts'],
+    rules: {
+      'no-restricted-syntax': [
+        'error',
+        ...[
+          'NewExpression[callee.name="Date"][arguments.length=0]',
+          'MemberExpression[object.name="Date"]',
+        ].map((selector) => ({
+          selector,
+          message: 'Times of rows come from the clock of the database: store/clock.ts.',
+        })),
+      ],
     },
   },
 );

@@ -15,6 +15,7 @@ export interface Graphs {
 export interface Scheduler {
   /** Attempts of the task that may be live at once. */
   parallel(task: Task): number;
+  /** `now`: milliseconds since the epoch, by the clock of the rows. */
   decide(state: GraphState, now: number): readonly Action[];
 }
 
@@ -22,6 +23,6 @@ export interface Advanced {
   readonly task: Task;
   readonly started: readonly { attemptId: string }[];
   readonly settled: boolean;
-  /** Milliseconds since the epoch of the next time to look; null: when something ends. */
-  readonly wakeAt: number | null;
+  /** Milliseconds until the next time to look; null: when something ends. */
+  readonly wakeInMs: number | null;
 }

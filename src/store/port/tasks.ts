@@ -22,10 +22,8 @@ export type NewTask = Pick<
   | 'config'
   | 'priority'
 > &
-  Partial<
-    Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'startAfter' | 'planOnly'>
-  > & {
-    /** Begins in `held`: it waits for {@link Tasks.release}, or for its `startAfter`. */
+  Partial<Pick<Task, 'subject' | 'instruction' | 'issues' | 'targetRef' | 'fork' | 'planOnly'>> & {
+    /** Begins in `held`: it waits for {@link Tasks.release}. */
     readonly held?: boolean;
     /** Nothing is to be run for it: it goes straight to publishing, succeeded. */
     readonly done?: boolean;
@@ -40,6 +38,8 @@ export interface Tasks {
    */
   create(task: NewTask): Promise<{ task: Task; created: boolean; superseded: string[] }>;
   get(id: string): Promise<Task | null>;
+  /** Null as well while its publishing pauses; see {@link Tasks.pausePublishing}. */
+  toPublish(id: string): Promise<Task | null>;
   /** Of that issue or pull request, and the batches that have the issue. Newest first. */
   ofPull(repositoryId: number, number: number): Promise<Task[]>;
   /** Those that wait for an approval, oldest first. */
@@ -61,11 +61,15 @@ export interface Tasks {
     facts: { mergeBase: string; skipped: readonly SkippedFile[]; filesChanged: number },
   ): Promise<boolean>;
   /**
-   * Adds an issue to the repository's gathering batch and moves its start to `task.startAfter`, or begins a
+   * Adds an issue to the repository's gathering batch and moves its start to `quietMs` from now, or begins a
    * batch with it. An issue that an open batch already has changes nothing. Where the batch that gathers has
    * `maxIssues` already, it starts at once and the issue begins the next.
    */
-  gather(task: NewTask, issue: SubjectIssue, maxIssues: number): Promise<{ task: Task; created: boolean }>;
+  gather(
+    task: NewTask,
+    issue: SubjectIssue,
+    limits: { readonly maxIssues: number; readonly quietMs: number },
+  ): Promise<{ task: Task; created: boolean }>;
   /** `held -> planning`. False when it is not held. */
   release(id: string): Promise<boolean>;
   /** Held tasks whose time has come go to `planning`; returns them. */
@@ -76,10 +80,10 @@ export interface Tasks {
    */
   reopenIntegration(id: string, subtaskId: string): Promise<boolean>;
   /**
-   * Counts a failed publish of the task as it was read before, and lets none begin before `after`. False when the
+   * Counts a failed publish of the task as it was read before, and lets none begin for `pauseMs`. False when the
    * row has moved on meanwhile (another replica counted, or the phase changed): then nothing is written.
    */
-  pausePublishing(seen: Pick<Task, 'id' | 'phase' | 'publishTries'>, after: Date): Promise<boolean>;
+  pausePublishing(seen: Pick<Task, 'id' | 'phase' | 'publishTries'>, pauseMs: number): Promise<boolean>;
   /** A publish succeeded: the next failure is the first again. */
   resumePublishing(id: string): Promise<void>;
   /** `publishing -> finished`, once everything was published. */

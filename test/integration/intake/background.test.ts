@@ -47,7 +47,9 @@ describe('the label patchfleet:batch', () => {
   it('gathers issues into one batch that begins when it was quiet, each issue once', async () => {
     const { repository, issue, label, say } = await open('batch: {quiet_seconds: 40}');
     const [one, two] = [await issue('One'), await issue('Two')];
-    const before = Date.now();
+    const { rows: before } = await world.database.pool.query<{ now: Date }>(
+      `select statement_timestamp() as now`,
+    );
     const first = await label(two.number);
     const second = await label(one.number, 'tri');
     await world.readmit(first.id);
@@ -71,7 +73,9 @@ describe('the label patchfleet:batch', () => {
       },
     ]);
     const id = batches[0]?.id ?? '';
-    expect(batches[0]?.startAfter?.getTime()).toBeGreaterThanOrEqual(before + 40_000);
+    expect(batches[0]?.startAfter?.getTime()).toBeGreaterThanOrEqual(
+      (before[0]?.now.getTime() ?? Infinity) + 40_000,
+    );
     expect(world.asked.filter((entry) => entry === `plan ${id} in 40000 ms`)).toHaveLength(3);
     expect(await world.store.tasks.beginPlanning(id)).toBeNull();
     expect((await say(two.number, '/patchfleet status')).replies[0]).toContain('gathers issues');

@@ -30,11 +30,10 @@ async function runningTask() {
   return task;
 }
 
-/** The job over real rows, with a publisher that does as `publish` says and a clock that is set by hand. */
+/** The job over real rows, with a publisher that does as `publish` says. */
 function jobOf(publish: () => Promise<void>) {
   const asked: (JobOptions | undefined)[] = [];
   const errors: unknown[] = [];
-  const clock = { now: Date.now() };
   let calls = 0;
   const job = createPublishJob({
     store,
@@ -46,43 +45,47 @@ function jobOf(publish: () => Promise<void>) {
     },
     queue: { enqueue: async (_kind, _id, options) => void asked.push(options), enqueueRun: async () => {} },
     log: pino({ level: 'error' }, { write: (line: string) => void errors.push(JSON.parse(line)) }),
-    now: () => clock.now,
   });
-  return { job, asked, errors, clock, calls: () => calls };
+  return { job, asked, errors, calls: () => calls };
 }
 
 const failing = () => jobOf(() => Promise.reject(down));
+
+/** Its pause ends at that time of the database. */
+const pauseUntil = (id: string, time: string) =>
+  database.pool.query(`update tasks set publish_after = ${time} where id = $1`, [id]);
+const over = `now() - interval '1 microsecond'`;
+const notYet = `now() + interval '1 hour'`;
 
 describe('publishing that fails', () => {
   it('pauses, longer each time; who asks before the pause is over gets nothing', async () => {
     const task = await runningTask();
     await store.tasks.settle(task.id, 'succeeded', null);
-    const { job, asked, clock, calls } = failing();
+    const { job, asked, calls } = failing();
     await job(task.id, never);
+    await pauseUntil(task.id, notYet);
     await job(task.id, never);
     expect([calls(), asked]).toEqual([1, [{ priority: 20, delayMs: 1000 }]]);
-    clock.now += 1000;
+    await pauseUntil(task.id, over);
     await job(task.id, never);
     expect([calls(), asked.at(-1)]).toEqual([2, { priority: 20, delayMs: 2000 }]);
-    expect(await store.tasks.get(task.id)).toMatchObject({
-      phase: 'publishing',
-      publishTries: 2,
-      publishAfter: new Date(clock.now + 2000),
-    });
+    expect(await store.tasks.get(task.id)).toMatchObject({ phase: 'publishing', publishTries: 2 });
   });
 
   it('is due for the reconciler once its pause is over', async () => {
     const task = await runningTask();
     await store.tasks.settle(task.id, 'succeeded', null);
     const due = async () => (await store.due.tasks('publishing')).some(({ id }) => id === task.id);
-    const { job, clock } = failing();
-    clock.now += 60_000;
+    const { job } = failing();
     await job(task.id, never);
+    const { rows } = await database.pool.query<{ ms: number }>(
+      `select extract(epoch from publish_after - updated_at)::float8 * 1000 as ms from tasks where id = $1`,
+      [task.id],
+    );
+    expect(rows).toEqual([{ ms: 1000 }]);
+    await pauseUntil(task.id, notYet);
     expect(await due()).toBe(false);
-    clock.now -= 120_000;
-    const seen = await store.tasks.get(task.id);
-    if (seen === null) throw new Error('no task');
-    expect(await store.tasks.pausePublishing(seen, new Date(clock.now))).toBe(true);
+    await pauseUntil(task.id, over);
     expect(await due()).toBe(true);
   });
 
@@ -123,12 +126,12 @@ describe('publishing that fails', () => {
   it('is forgotten when it succeeds', async () => {
     const task = await runningTask();
     let broken = true;
-    const { job, clock } = jobOf(async () => {
+    const { job } = jobOf(async () => {
       if (broken) throw down;
     });
     await job(task.id, never);
     broken = false;
-    clock.now += 1000;
+    await pauseUntil(task.id, over);
     await job(task.id, never);
     expect(await store.tasks.get(task.id)).toMatchObject({ publishTries: 0, publishAfter: null });
   });
@@ -151,10 +154,10 @@ describe('publishing that fails', () => {
     await store.publications.begin(`review:${task.id}`, 'review', task.id);
     await store.publications.begin(`check:${task.id}`, 'check_run', task.id);
     await store.publications.done(`check:${task.id}`, { githubId: 1 });
-    const { job, asked, errors, clock, calls } = failing();
-    for (let hour = 0; hour < 40; hour += 1) {
+    const { job, asked, errors, calls } = failing();
+    for (let round = 0; round < 40; round += 1) {
       await job(task.id, never);
-      clock.now += 3_600_000;
+      await pauseUntil(task.id, over);
       if ((await store.tasks.get(task.id))?.phase === 'finished') break;
     }
     expect([calls(), asked.length]).toEqual([30, 29]);

@@ -102,7 +102,7 @@ describe('integrating again', () => {
       .update(subtasks)
       .set({ status: 'succeeded', failures: 2, deaths: 2 })
       .where(eq(subtasks.taskId, task.id));
-    await store.tasks.pausePublishing({ ...task, phase: 'publishing' }, new Date(Date.now() + 60_000));
+    await store.tasks.pausePublishing({ ...task, phase: 'publishing' }, 60_000);
     expect(await store.tasks.reopenIntegration(task.id, row?.id ?? '')).toBe(true);
     const view = await store.views.task(task.id);
     expect(view?.task).toMatchObject({ phase: 'running', publishTries: 0, publishAfter: null });
@@ -127,18 +127,18 @@ describe('what is due', () => {
 
 describe('a batch that gathers', () => {
   const issue = (number: number) => ({ number, title: `Issue ${number}`, body: '' });
-  const batch = (key: string) =>
-    newTask({ kind: 'batch', key, repositoryId: 30, startAfter: new Date(Date.now() + 60_000) });
+  const batch = (key: string) => newTask({ kind: 'batch', key, repositoryId: 30 });
+  const limits = { maxIssues: 10, quietMs: 60_000 };
 
   it.each([
     ['begins', "phase = 'planning'"],
     ['is cancelled', "phase = 'publishing', outcome = 'cancelled'"],
   ])('and %s at the moment an issue comes takes it no more', async (what, change) => {
-    const { task: old } = await store.tasks.gather(batch(`one:${what}`), issue(1), 10);
+    const { task: old } = await store.tasks.gather(batch(`one:${what}`), issue(1), limits);
     const other = await database.pool.connect();
     await other.query('begin');
     await other.query(`update tasks set ${change} where id = $1`, [old.id]);
-    const gathering = store.tasks.gather(batch(`two:${what}`), issue(2), 10);
+    const gathering = store.tasks.gather(batch(`two:${what}`), issue(2), limits);
     await expect
       .poll(async () => (await other.query('select 1 from pg_locks where not granted')).rowCount)
       .toBeGreaterThan(0);
