@@ -5,10 +5,11 @@ export const corePatternFile = '/proc/sys/kernel/core_pattern';
 
 /**
  * What is to be said of the setting of a machine that runs sandboxes, with its remedy; null: nothing. A pattern that
- * begins with `|` or `@` hands what crashed to a program of the machine, whatever the limits of its container.
+ * begins with `@` (Linux 6.16 and later) hands what crashed to a program of the machine, whatever the limits of its
+ * container. One that begins with `|` does not: see `core` in container-spec.ts.
  */
 export function crashHandlerNote(corePattern: string, choice: RuntimeChoice): string | null {
   const pattern = corePattern.trim();
-  if (!/^[|@]/.test(pattern) || hasOwnKernel(choice)) return null;
-  return `Recommended: programs that crash in sandboxes are handed to a program on this machine, mostly as root (${corePatternFile} is \`${pattern}\`). Set \`kernel.core_pattern=core\` by a file in /etc/sysctl.d, and turn off the service that sets it otherwise (apport, systemd-coredump); or set \`sandbox.isolation: strict\`.`;
+  if (!pattern.startsWith('@') || hasOwnKernel(choice)) return null;
+  return `Recommended: programs that crash in sandboxes are handed to a program on this machine (${corePatternFile} is \`${pattern}\`). Set \`kernel.core_pattern=core\` by a file in /etc/sysctl.d, and turn off the service that sets it otherwise (as systemd-coredump does); or set \`sandbox.isolation: strict\`.`;
 }

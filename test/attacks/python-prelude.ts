@@ -9,6 +9,7 @@ numbers = {
     'finit_module': (313, 273), 'io_uring_setup': (425, 425), 'open_tree': (428, 428), 'fsopen': (430, 430),
     'clone3': (435, 435), 'clone': (56, 220), 'quotactl': (179, 60), 'mount_setattr': (442, 442),
     'memfd_create': (319, 279), 'settimeofday': (164, 170), 'ioprio_set': (251, 30),
+    'setrlimit': (160, 164), 'prlimit64': (302, 261),
 }
 
 def call(name, *args):

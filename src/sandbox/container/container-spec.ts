@@ -109,7 +109,9 @@ export function containerSpec(
       PidsLimit: config.pids + ownThreads(runtimeOf(config)),
       Ulimits: ulimits({
         nofile: 4096,
-        core: 0,
+        // Of one byte: none is written, and the kernel hands none to a program of the host (`core_pattern`), which it
+        // does at 0. The filter keeps it so.
+        core: 1,
         // One file alone cannot be larger than all of the workspace may be.
         fsize: config.workspace_mib * mib,
         // The kernel counts these per user, and all sandboxes have one: what one took, another would lack. Processes

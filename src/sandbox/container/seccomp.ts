@@ -45,7 +45,7 @@ const allowed = {
     sched_yield sched_getaffinity sched_setaffinity sched_getparam sched_setparam sched_getscheduler
     sched_setscheduler sched_getattr sched_setattr sched_get_priority_max sched_get_priority_min
     sched_rr_get_interval sched_rr_get_interval_time64 nice getpriority setpriority ioprio_get ioprio_set
-    getcpu getrlimit setrlimit ugetrlimit prlimit64 getrusage times`,
+    getcpu getrlimit ugetrlimit getrusage times`,
   signals: `
     rt_sigaction rt_sigprocmask rt_sigpending rt_sigsuspend rt_sigreturn rt_sigqueueinfo rt_tgsigqueueinfo
     rt_sigtimedwait rt_sigtimedwait_time64 sigaltstack sigaction sigprocmask sigpending sigsuspend sigreturn
@@ -88,6 +88,10 @@ const personalities = [0x0, 0x8, 0x4_0000, 0x2_0000, 0x2_0008, 0xffff_ffff];
 const absent = 'clone3 io_setup io_submit io_cancel io_getevents io_pgetevents io_destroy'.split(' ');
 const enosys = 38;
 
+/** RLIMIT_CORE, and the limits that may be set: all others. */
+const coreLimit = 4;
+const otherLimits = Array.from({ length: 16 }, (_, limit) => limit).filter((limit) => limit !== coreLimit);
+
 interface Rule {
   readonly names: readonly string[];
   readonly action: 'SCMP_ACT_ALLOW' | 'SCMP_ACT_ERRNO';
@@ -106,6 +110,11 @@ const masked = (mask: number, value: number, index = 0) => ({
 /** Of 32 bits, as the kernel takes all that is looked at here. */
 const equal = (value: number, index = 0) => masked(0xffff_ffff, value, index);
 
+/** Of all 64 bits. */
+const compare = (op: 'EQ' | 'NE', value: number, index: number) => ({
+  ...{ index, value, valueTwo: 0, op: `SCMP_CMP_${op}` },
+});
+
 /** The filter as `--security-opt seccomp=` takes it, whole. */
 export function seccompProfile(): string {
   const syscalls: Rule[] = [
@@ -119,6 +128,17 @@ export function seccompProfile(): string {
     // First argument everywhere but on s390, where the engine's own default is of no use either.
     allow(['clone'], [masked(namespaceFlags, 0)]),
     { names: absent, action: 'SCMP_ACT_ERRNO', errnoRet: enosys },
+    ...otherLimits.flatMap((limit) => [
+      allow(['setrlimit'], [equal(limit)]),
+      allow(['prlimit64'], [equal(limit, 1)]),
+    ]),
+    // That of dumps may be read, and stays as it is: see container-spec.ts. Most that set it want no dump, which they get.
+    allow(['prlimit64'], [equal(coreLimit, 1), compare('EQ', 0, 2)]),
+    { names: ['setrlimit'], action: 'SCMP_ACT_ERRNO', errnoRet: 0, args: [equal(coreLimit)] },
+    {
+      ...{ names: ['prlimit64'], action: 'SCMP_ACT_ERRNO', errnoRet: 0 },
+      args: [equal(coreLimit, 1), compare('NE', 0, 2)],
+    },
   ];
   return JSON.stringify({ defaultAction: 'SCMP_ACT_ERRNO', defaultErrnoRet: 1, syscalls });
 }

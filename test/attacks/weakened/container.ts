@@ -64,7 +64,8 @@ export const containerWeaknesses: readonly Weakness[] = [
     ['no limit of processors', 'NanoCpus: Math.round(config.cpus * 1e9),', '', 'processors'],
     ['no limit of processes', 'PidsLimit: config.pids', 'PidsLimit: 8 * config.pids', 'fork bomb, python'],
     ['no limit of open files', 'nofile: 4096', 'nofile: 1_048_576', 'descriptors'],
-    ['no limit of dumps', 'core: 0,', '', 'limits'],
+    ['no limit of dumps', 'core: 1,', '', 'limits', 'crash handler'],
+    ['dumps of nothing, which a handler gets', 'core: 1,', 'core: 0,', 'crash handler'],
     ['no limit of a file', 'fsize: config.workspace_mib * mib,', '', 'one huge file', 'sparse giant'],
     ['locked memory', 'memlock: 0,', '', 'locked memory'],
     ['message queues', 'msgqueue: 0,', '', 'message queues'],
@@ -111,6 +112,7 @@ export const containerWeaknesses: readonly Weakness[] = [
       'user namespace',
     ],
     ['clone3', "{ names: absent, action: 'SCMP_ACT_ERRNO', errnoRet: enosys }", 'allow(absent)', 'clone3'],
+    ['limits of dumps that can be set', 'const coreLimit = 4;', 'const coreLimit = 5;', 'crash handler'],
     [
       'vsock sockets',
       "allow(['socket', 'socketpair'], [equal(unix)]),",

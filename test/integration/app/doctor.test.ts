@@ -59,17 +59,17 @@ async function doctor(corePattern: string): Promise<{ code: number | undefined; 
 }
 
 it.runIf(process.getuid?.() === 0)(
-  'tells of a machine that runs a program over what crashes in sandboxes, beside what is wrong',
+  'tells of a machine that hands what crashes in sandboxes to a program, beside what is wrong',
   async () => {
     const wrong = [
       expect.stringMatching(/^GitHub App: .* Check APP_ID, PRIVATE_KEY and GITHUB_API_URL\.$/),
       expect.stringMatching(/^The Docker engine cannot be reached /),
     ];
-    expect(await doctor('|/usr/share/apport/apport -p%p')).toEqual({
+    expect(await doctor('@/run/systemd/coredump')).toEqual({
       code: 1,
       lines: [
         expect.stringContaining(
-          '(/proc/sys/kernel/core_pattern is `|/usr/share/apport/apport -p%p`). Set `kernel.core_pattern=core`',
+          '(/proc/sys/kernel/core_pattern is `@/run/systemd/coredump`). Set `kernel.core_pattern=core`',
         ),
         ...wrong,
       ],

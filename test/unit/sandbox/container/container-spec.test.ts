@@ -98,7 +98,7 @@ it('describes a hardened container, whole', () => {
       PidsLimit: 99,
       Ulimits: [
         { Name: 'nofile', Soft: 4096, Hard: 4096 },
-        { Name: 'core', Soft: 0, Hard: 0 },
+        { Name: 'core', Soft: 1, Hard: 1 },
         { Name: 'fsize', Soft: 104_857_600, Hard: 104_857_600 },
         { Name: 'memlock', Soft: 0, Hard: 0 },
         { Name: 'msgqueue', Soft: 0, Hard: 0 },

@@ -100,13 +100,17 @@ it('lets nothing through that makes namespaces, mounts, loads code into the kern
   expect(refused.filter((name) => rules(name).length > 0)).toEqual([]);
 });
 
-/** Whether a rule lets a call with these arguments through. */
-const lets = (name: string, ...args: number[]) =>
-  rules(name).some(
-    ({ action, args: conditions = [] }) =>
-      action === 'SCMP_ACT_ALLOW' &&
-      conditions.every(({ index, value, valueTwo }) => ((args[index] ?? 0) & value) >>> 0 === valueTwo),
-  );
+const holds = ({ index, value, valueTwo, op }: NonNullable<Rule['args']>[number], args: number[]) => {
+  const given = args[index] ?? 0;
+  if (op === 'SCMP_CMP_MASKED_EQ') return (given & value) >>> 0 === valueTwo;
+  return (given === value) === (op === 'SCMP_CMP_EQ');
+};
+/** What is done about a call with these arguments: by all rules that say something of it, and by default. */
+const done = (name: string, ...args: number[]) => {
+  const said = rules(name).filter(({ args: conditions = [] }) => conditions.every((one) => holds(one, args)));
+  return [...new Set(said.map(({ action, errnoRet }) => (action === 'SCMP_ACT_ALLOW' ? 'let' : errnoRet)))];
+};
+const lets = (name: string, ...args: number[]) => done(name, ...args).includes('let');
 const [nonBlocking, closeOnExec] = [0o4000, 0o2000000];
 
 it('lets sockets be made of what the kernel has by itself, without loading a module for it', () => {
@@ -165,6 +169,21 @@ it('lets processes be made without namespaces', () => {
   expect(flags.filter((flag) => lets('clone', flag))).toEqual([]);
   // As fork and as a thread.
   expect([lets('clone', 0x1200011), lets('clone', 0x3d0f00)]).toEqual([true, true]);
+});
+
+it('lets limits be set, but for that of dumps, which a process believes to have set', () => {
+  const [itself, core, files, value, noValue] = [0, 4, 7, 0x7fff_0000_1000, 0];
+  const high = 2 ** 32;
+  expect({
+    ...{ files: done('setrlimit', files, value), filesOfAll: done('prlimit64', itself, files, value) },
+    ...{ core: done('setrlimit', core, value), coreOfAll: done('prlimit64', itself, core, value) },
+    // The kernel takes 32 bits of it.
+    ...{ coreHigh: done('setrlimit', core + high, value), read: done('prlimit64', itself, core, noValue) },
+    coreHighOfAll: done('prlimit64', itself, core + high, value),
+  }).toEqual({
+    ...{ files: ['let'], filesOfAll: ['let'], read: ['let'] },
+    ...{ core: [0], coreOfAll: [0], coreHigh: [0], coreHighOfAll: [0] },
+  });
 });
 
 it('has calls whose arguments it cannot see, and what is one measure for the whole machine, look absent', () => {
