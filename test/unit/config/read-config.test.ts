@@ -3,6 +3,7 @@ import { readOperatorConfig } from '../../../src/config/read-operator-config.ts'
 import { readRepositoryConfig } from '../../../src/config/read-repository-config.ts';
 import { formatProblem, type Read } from '../../../src/config/read-yaml-config.ts';
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
+import { cpuTimeOf } from '../../support/cpu-time.ts';
 
 function problems(read: Read<unknown>): string[] {
   return read.ok ? [] : read.problems.map((problem) => formatProblem('f', problem));
@@ -170,11 +171,12 @@ describe('the repository file', () => {
           .fill(`*a${i === 0 ? '' : i - 1}`)
           .join(', ')}]`,
       );
-    const start = performance.now();
-    expect(problems(readRepositoryConfig(bomb.join('\n'), []))).toEqual([
-      expect.stringMatching(/^f:1: the aliases cannot be resolved/),
-    ]);
-    expect(performance.now() - start).toBeLessThan(10_000);
+    const took = cpuTimeOf(() => {
+      expect(problems(readRepositoryConfig(bomb.join('\n'), []))).toEqual([
+        expect.stringMatching(/^f:1: the aliases cannot be resolved/),
+      ]);
+    });
+    expect(took).toBeLessThan(10_000);
   });
 
   it.each([

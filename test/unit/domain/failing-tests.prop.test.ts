@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { failingTests, failuresOf } from '../../../src/domain/failing-tests.ts';
+import { cpuTimeOf } from '../../support/cpu-time.ts';
 
 /** Pieces that the parsers look for, mixed with anything. */
 const piece = fc.oneof(
@@ -52,11 +53,13 @@ it('reads four megabytes of one line, or of many failures, at once', () => {
     spawnError: null,
     isMaxBuffer: false,
   };
-  const began = performance.now();
-  failuresOf({ ...command, stdout: ' '.repeat(2 ** 22), stderr: '(['.repeat(2 ** 20) });
   const many = Array.from({ length: 60_000 }, (_, at) => `FAILED tests/test_a.py::test_${at} - x`).join('\n');
-  const failures = failuresOf({ ...command, stdout: many, stderr: '' });
+  let failures: readonly string[] = [];
+  const took = cpuTimeOf(() => {
+    failuresOf({ ...command, stdout: ' '.repeat(2 ** 22), stderr: '(['.repeat(2 ** 20) });
+    failures = failuresOf({ ...command, stdout: many, stderr: '' });
+  });
   expect(failures.length).toBe(2001);
   expect(failures[0]).toBe('command:x has more than 2000 failures');
-  expect(performance.now() - began).toBeLessThan(5000);
+  expect(took).toBeLessThan(5000);
 });
