@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAgent } from '../../../src/agents/create-agent.ts';
 import { modelAgentSchema } from '../../../src/config/agent-config.ts';
-import { channelSchema } from '../../../src/config/operator-config.ts';
-import { createModelGateway } from '../../../src/inference/gateway.ts';
 import type { Sandbox } from '../../../src/sandbox/port.ts';
 import { createLocalSandbox } from '../../support/local-sandbox.ts';
 import { createModelDouble, type ModelDouble } from '../../support/model/create-model-double.ts';
-import { createMemoryLedger } from '../../support/model/memory-ledger.ts';
 import { plantedFaults } from '../../support/model/planted-faults.ts';
 import { sampleAssignment, sampleChange } from '../../support/model/sample-assignment.ts';
+import { gatewayTo, key } from './model-setting.ts';
 
-const key = 'sk-canary-0123456789abcdef';
 const planted = plantedFaults.map((fault, index) => ({ fault, line: fault.plant(`thing${index}`) }));
 const faulty = sampleChange(
   'src/[id]/faulty.ts',
@@ -34,16 +31,8 @@ beforeEach(() => {
   double.clearJournal();
 });
 
-function createReviewer() {
-  const channels = [channelSchema.parse({ name: 'default', base_url: double.baseUrl, model: double.model })];
-  const gateway = createModelGateway({
-    channels,
-    keys: () => key,
-    ledger: createMemoryLedger(),
-    limits: { model_call_seconds: 1, idle_seconds: 60 },
-    log: { warn: () => {} },
-    random: () => 0,
-  });
+function createReviewer(callSeconds?: number) {
+  const gateway = gatewayTo(double, callSeconds);
   const config = modelAgentSchema.parse({ name: 'reviewer', kind: 'model' });
   return createAgent(config, { gateway, repositoryInstructions: 'Use tabs.' });
 }
@@ -96,7 +85,8 @@ describe('the model agent, against a strict API', () => {
   ] as const)('fails, with its log kept, when the model is in the mode %s', async (mode, code) => {
     double.configure({ mode });
     const assignment = sampleAssignment([faulty.change], sandbox);
-    await expect(createReviewer().review(assignment)).rejects.toMatchObject({ code });
+    const reviewer = createReviewer(mode === 'hang' ? 1 : undefined);
+    await expect(reviewer.review(assignment)).rejects.toMatchObject({ code });
     const log = assignment.log.map((line) => JSON.parse(line) as { type: string; outcome?: string });
     expect(log[0]?.type).toBe('prompt');
     expect(log.at(-1)?.outcome).toContain(code);

@@ -8,13 +8,13 @@ import { createMemoryLedger } from '../../support/model/memory-ledger.ts';
 export const key = 'sk-canary-0123456789abcdef';
 export const coder = modelAgentSchema.parse({ name: 'coder', kind: 'model' });
 
-/** The real gateway before the double. */
-export function gatewayTo(double: ModelDouble): ModelGateway {
+/** The real gateway before the double. `callSeconds`: for calls that are to run out of time, which no other may. */
+export function gatewayTo(double: ModelDouble, callSeconds = 100): ModelGateway {
   return createModelGateway({
     channels: [channelSchema.parse({ name: 'default', base_url: double.baseUrl, model: double.model })],
     keys: () => key,
     ledger: createMemoryLedger(),
-    limits: { model_call_seconds: 5, idle_seconds: 60 },
+    limits: { model_call_seconds: callSeconds, idle_seconds: 60 },
     log: { warn: () => {} },
     random: () => 0,
   });
