@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { repositoryConfigSchema } from '../../../src/config/repository-config.ts';
 import { type IntakeWorld, openIntakeWorld } from './intake-world.ts';
 
@@ -12,6 +12,10 @@ afterAll(async () => {
     violations: [],
   });
   await world.close();
+});
+
+afterEach(() => {
+  world.clock.at = null;
 });
 
 let branches = 0;
@@ -184,10 +188,12 @@ describe('admission of pull request events', () => {
 
   it('asks GitHub four times, then rejects so that the queue tries again, and works when it does', async () => {
     const { delivery, tasks } = await open();
+    const began = Date.now();
+    world.clock.at = began;
     world.github.faults.failNext('GET /repos/{owner}/{repo}/pulls/{pull_number}', 502, { times: 4 });
     await expect(world.admit(delivery)).rejects.toMatchObject({ code: 'github_unavailable' });
     expect(await world.admit(delivery)).toMatchObject({ status: 'received', attempts: 1 });
-    world.clock.aheadMs += 5000;
+    world.clock.at = began + 5000;
     expect(await world.admit(delivery)).toMatchObject({ status: 'admitted', attempts: 2 });
     expect(await tasks()).toHaveLength(1);
   });
@@ -217,15 +223,17 @@ describe('admission of pull request events', () => {
 
   it('puts a delivery off where GitHub limits requests for long', async () => {
     const { delivery, tasks } = await open();
+    const began = Date.now();
+    world.clock.at = began;
     const headers = {
       'x-ratelimit-remaining': '0',
-      'x-ratelimit-reset': String(Math.ceil(Date.now() / 1000) + 3000),
+      'x-ratelimit-reset': String(Math.ceil(began / 1000) + 3000),
     };
     world.github.faults.failNext('GET /repos/{owner}/{repo}/pulls/{pull_number}', 403, { headers });
     await expect(world.admit(delivery)).rejects.toMatchObject({ code: 'github_unavailable' });
-    world.clock.aheadMs += 2_900_000;
+    world.clock.at = began + 2_900_000;
     expect(await world.admit(delivery)).toMatchObject({ status: 'received', attempts: 1 });
-    world.clock.aheadMs += 200_000;
+    world.clock.at = began + 3_100_000;
     expect(await world.admit(delivery)).toMatchObject({ status: 'admitted', attempts: 2 });
     expect(await tasks()).toHaveLength(1);
   });

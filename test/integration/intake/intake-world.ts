@@ -63,7 +63,7 @@ export async function openIntakeWorld() {
       { name: 'writer', kind: 'model' },
     ],
   });
-  const clock = { aheadMs: 0 };
+  const clock: { at: number | null } = { at: null };
   const admission = createAdmission({
     store,
     queue,
@@ -71,7 +71,7 @@ export async function openIntakeWorld() {
     publisher,
     operatorConfig,
     log,
-    now: () => Date.now() + clock.aheadMs,
+    now: () => clock.at ?? Date.now(),
   });
   const errors: Error[] = [];
   const receive = createReceiver({ store, queue, verify: app.verify, log });
@@ -95,7 +95,7 @@ export async function openIntakeWorld() {
     server,
     serve,
     admission,
-    /** What admission takes for the time is this far ahead. */
+    /** Where admission's clock stands still, milliseconds since the epoch; null: it goes as all others do. */
     clock,
     asked,
     replies,
