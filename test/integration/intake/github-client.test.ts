@@ -17,7 +17,7 @@ let logged = '';
 const owner = 'octo';
 const repo = 'sample';
 
-function connect(apiUrl: string, requestTimeoutMs = 5000): GitHubApp {
+function connect(apiUrl: string, requestTimeoutMs = 60_000): GitHubApp {
   const { id: appId, privateKey, webhookSecret } = github.app;
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -39,7 +39,8 @@ beforeAll(async () => {
 });
 afterAll(() => github.close());
 
-const comment = (body: string) => client.rest.issues.createComment({ owner, repo, issue_number: pull, body });
+const comment = (body: string, by = client) =>
+  by.rest.issues.createComment({ owner, repo, issue_number: pull, body });
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => null,
@@ -115,10 +116,12 @@ describe('the GitHub client', () => {
   });
 
   it('does a burst of writes at once, without waiting a second for each', async () => {
+    // One that has written nothing so far.
+    const fresh = await connect(github.apiUrl).github.client(made.installationId);
     const start = performance.now();
-    await Promise.all(Array.from({ length: 6 }, (_, index) => comment(`burst ${index}`)));
-    // The pacing that octokit brings lets one notification go in three seconds: fifteen for these.
-    expect(performance.now() - start).toBeLessThan(10_000);
+    await Promise.all(Array.from({ length: 18 }, (_, index) => comment(`burst ${index}`, fresh)));
+    // A second or two. The pacing that octokit brings lets one notification go in three seconds: 51 for these.
+    expect(performance.now() - start).toBeLessThan(45_000);
   });
 
   it('goes on with a new token when the old one is refused, for reads and writes', async () => {
