@@ -1,5 +1,5 @@
 import { type Output, outputOf } from './check-output.ts';
-import { gitText, resolveCommit } from './git.ts';
+import { resolveCommit } from './git.ts';
 import { appObject, nodeId, repositoryHtmlUrl, repositoryUrl } from './objects.ts';
 import {
   invalid,
@@ -52,7 +52,9 @@ export async function pullsOfHead(state: State, repository: Repository, sha: str
     const { pull } = issue;
     if (!pull || issue.state !== 'open' || pull.head.sha !== sha || pull.head.repository !== repository)
       continue;
-    const base = await gitText(repository.dir, ['rev-parse', `refs/heads/${pull.baseRef}`]);
+    // A base branch that goes is gone before its pull requests are closed.
+    const base = await resolveCommit(repository.dir, `refs/heads/${pull.baseRef}`);
+    if (base === null) continue;
     found.push({
       id: pull.id,
       number: issue.number,
