@@ -134,7 +134,7 @@ export async function createMergingSetting(files: Files) {
     repository: { id: 1, mirrorDir: git.mirror.dir },
     kind: { config: repositoryConfigSchema.parse({}), trusted: git.head },
     commands: [nodeTests],
-    commandMs: 30_000,
+    commandMs: 120_000,
     signal: never,
     onProgress: () => {},
     ...change,
