@@ -12,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => setting.end());
 
-/** Much longer than the engine takes to answer: it counts once a second. */
-const idleMs = 6000;
+/** Much longer than the engine takes to answer, which counts once a second, and shorter than what is to outlive it. */
+const idleMs = 10_000;
 
 /** An agent's command under the limits of an attempt; how it ended, or the code of what ended it. */
 async function command(...argv: string[]): Promise<string> {
