@@ -19,7 +19,7 @@ describe('a graph, played to its end against what may happen', () => {
         { numRuns: 4000 * times },
       );
     },
-    60_000 * times,
+    600_000 * times,
   );
 
   it(
@@ -34,7 +34,7 @@ describe('a graph, played to its end against what may happen', () => {
         { numRuns: 10 * times, endOnFailure: true },
       );
     },
-    60_000 * times,
+    600_000 * times,
   );
 
   it(
@@ -59,6 +59,6 @@ describe('a graph, played to its end against what may happen', () => {
         { numRuns: 200 * times },
       );
     },
-    60_000 * times,
+    600_000 * times,
   );
 });
