@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type Docker from 'dockerode';
 import { cameToLimit } from '../../../sandbox/cgroup-memory.ts';
 import { createHeadTail } from '../../../sandbox/head-tail.ts';
@@ -19,6 +19,11 @@ const firstLookMs = 100;
 const lookMs = 500;
 /** How long an engine may need to note the end of what has closed its output, ms; more at each further look. */
 const noteMs = 20;
+/**
+ * How often in a row the rest of what a command said is waited for, `lookMs` each, once it has ended: for as long as more
+ * comes. A child that was left behind may say something for ever.
+ */
+const mostRests = 20;
 /** What `timeout` exits with when it had to kill, or is killed itself. */
 const killedCodes = [124, 137];
 
@@ -61,15 +66,20 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
     );
     const output = { stdout: createHeadTail(maxBuffer), stderr: createHeadTail(maxBuffer) };
     let broken: unknown = null;
+    let parts = 0;
     const read = (async () => {
-      for await (const part of readDockerStream(stream as AsyncIterable<Buffer>))
+      for await (const part of readDockerStream(stream as AsyncIterable<Buffer>)) {
         output[part.stream].push(part.data);
+        parts += 1;
+      }
     })().catch((thrown: unknown) => {
       broken = thrown;
     });
     try {
       const peak = watchPeak(container);
       const exitCode = await ended(exec, read, wallMs + killSlackMs, signal, peak.look);
+      const tookMs = elapsed();
+      await saidWhole(read, () => parts, signal);
       // Killed, by its limit or by itself, or because the whole container ended under it.
       if (exitCode === null || killedCodes.includes(exitCode)) await requireAlive(container, signal);
       if (exitCode === null) throw new PatchfleetError('sandbox_died', 'a check ended and nobody says how');
@@ -77,7 +87,7 @@ export async function runByEngine(engine: Engine, containerId: string, run: Engi
       // Tests that were not heard of would count as vanished.
       if (broken !== null) throw broken;
       return {
-        ...result(exitCode, output.stdout, output.stderr, elapsed(), wallMs),
+        ...result(exitCode, output.stdout, output.stderr, tookMs, wallMs),
         ...{ peakMemoryBytes: await peak.end(), outOfMemory: false },
       };
     } finally {
@@ -176,17 +186,24 @@ async function ended(
   for (const limit = performance.now() + limitMs; ; waitMs = Math.min(2 * waitMs, lookMs)) {
     const closed = await Promise.race([over, delay(waitMs, false, { signal })]);
     const { Running: running, ExitCode: code } = await exec.inspect();
-    if (!running) {
-      // What was said last may still be on its way.
-      if (!closed) await Promise.race([over, delay(lookMs, false, { signal })]);
-      return code;
-    }
+    if (!running) return code;
     onLook();
     // The engine closes the output a moment before it notes the end; so does a program that wants no output.
     if (closed) await delay(closedMs, undefined, { signal });
     if (closed) closedMs = Math.min(2 * closedMs, lookMs);
     if (performance.now() > limit)
       throw new PatchfleetError('sandbox_died', 'a check could not be killed at its limit');
+  }
+}
+
+/** Waits for what was said last, which may still be on its way, or come faster than it is read. */
+async function saidWhole(read: Promise<void>, parts: () => number, signal: AbortSignal): Promise<void> {
+  const over = read.then(() => true);
+  for (let rests = 0, before = -1; rests < mostRests && before !== parts(); rests += 1) {
+    before = parts();
+    if (await Promise.race([over, delay(lookMs, false, { signal })])) return;
+    // Where this process stood still, its timers come before what it can read meanwhile.
+    await turn();
   }
 }
 

@@ -37,6 +37,24 @@ it('gives what a command said, once it was said whole', async () => {
   });
 });
 
+it('waits for what a command said last for as long as more of it comes', async () => {
+  const slow = engine((stream) => {
+    const words = ['1 ', '2 ', '3 ', '4 ', '5 ', 'passed'];
+    const timer = setInterval(() => {
+      stream.write(said(words.shift() ?? ''));
+      if (words.length > 0) return;
+      clearInterval(timer);
+      stream.end();
+    }, 200);
+  });
+  expect(await runByEngine(slow, 'box', { ...run, signal })).toMatchObject({ stdout: '1 2 3 4 5 passed' });
+});
+
+it('waits no longer for a child that was left behind and says nothing', async () => {
+  const held = engine((stream) => stream.write(said('12 passed')));
+  expect(await runByEngine(held, 'box', { ...run, signal })).toMatchObject({ stdout: '12 passed' });
+});
+
 it.each<[string, (stream: PassThrough) => void]>([
   [
     'breaks off',
