@@ -1,8 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { removeDataDirectory } from '../../support/app/data-directory.ts';
+import { isRunning } from '../../../src/store/processes.ts';
+import { connectTo, removeDataDirectory } from '../../support/app/data-directory.ts';
 import { startApp, tail } from '../../support/app/start-app.ts';
 import { until } from '../../support/app/until.ts';
 
@@ -25,6 +26,16 @@ describe('the harness', () => {
     await expect(never).rejects.toThrow('never: not within 0.02 s\nthe state');
     const aborted = until('stopped', () => false, { signal: AbortSignal.abort(new Error('enough')) });
     await expect(aborted).rejects.toThrow('enough');
+  });
+
+  it('ends the database of an app though somebody is connected for a moment longer', async () => {
+    await chmod(dataDir, 0o755);
+    const app = join(dataDir, 'app');
+    const onlooker = await connectTo(app);
+    const pid = Number.parseInt(await readFile(join(app, 'postgres/cluster/postmaster.pid'), 'utf8'), 10);
+    const looking = onlooker.query('select pg_sleep(1)').then(() => onlooker.end());
+    await Promise.all([removeDataDirectory(app), looking]);
+    expect(await isRunning(pid)).toBe(false);
   });
 
   it('removes what an app never made, without complaint', async () => {

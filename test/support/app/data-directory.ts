@@ -6,6 +6,7 @@ import { labels } from '../../../src/sandbox/container/container-spec.ts';
 import { removeTree } from '../../../src/sandbox/remove-tree.ts';
 import { unmountBelow } from '../../../src/sandbox/workspaces/overlay-mount.ts';
 import { startEmbeddedPostgres } from '../../../src/store/embedded-postgres.ts';
+import { until } from './until.ts';
 
 /** What an app keeps outside its process, found by its data directory. */
 
@@ -39,9 +40,17 @@ export async function databaseUrl(dataDir: string): Promise<string> {
 }
 
 /** Stops its embedded Postgres where a killed app left it running. */
-export async function stopPostgres(dataDir: string): Promise<void> {
-  const running = await stat(join(dataDir, 'postgres/cluster/postmaster.pid')).catch(() => null);
-  if (running !== null) await (await startEmbeddedPostgres(dataDir)).release();
+async function stopPostgres(dataDir: string): Promise<void> {
+  const runs = async () => {
+    const pidFile = await stat(join(dataDir, 'postgres/cluster/postmaster.pid')).catch(() => null);
+    return pidFile !== null;
+  };
+  // Connections of an app that was killed, or of who looked on, are seen for a moment longer, and keep it running.
+  await until(`nobody needs the Postgres of ${dataDir}`, async () => {
+    if (!(await runs())) return true;
+    await (await startEmbeddedPostgres(dataDir)).release();
+    return !(await runs());
+  });
 }
 
 /** Containers of the data directory's instance that the engine has, whatever their state. */
