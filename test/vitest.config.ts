@@ -20,7 +20,7 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       // Limits end what hangs, and are far beyond what a slow and busy machine takes: nothing here is timed.
-      project('unit', 0, { testTimeout: 60_000 }),
+      project('unit', 0, { testTimeout: 180_000, hookTimeout: 180_000 }),
       project('integration', 1, { testTimeout: 180_000, hookTimeout: 180_000 }),
       project('attacks', 2, { testTimeout: 240_000, hookTimeout: 240_000 }),
       project('e2e', 3, { testTimeout: 480_000, hookTimeout: 240_000 }),

@@ -44,7 +44,7 @@ beforeAll(async () => {
 afterAll(() => setting.end());
 
 async function inSandbox<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
-  const request = { taskId: 'task', attemptId: crypto.randomUUID(), snapshot, wallMs: 120_000 };
+  const request = { taskId: 'task', attemptId: crypto.randomUUID(), snapshot, wallMs: 1_200_000 };
   const sandbox = await setting.sandboxes.acquire(request, signal);
   try {
     return await use(sandbox);
@@ -54,7 +54,7 @@ async function inSandbox<T>(use: (sandbox: Sandbox) => Promise<T>): Promise<T> {
 }
 
 const sh = async (sandbox: Sandbox, script: string) => {
-  const result = await sandbox.run(['sh', '-ec', script], { signal, wallMs: 30_000 });
+  const result = await sandbox.run(['sh', '-ec', script], { signal, wallMs: 120_000 });
   expect(result).toMatchObject({ exitCode: 0 });
   return result.stdout;
 };

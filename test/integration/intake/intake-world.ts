@@ -80,6 +80,7 @@ export async function openIntakeWorld() {
       receive,
       isAlive: () => true,
       whenReady: () => database.pool.query('select 1'),
+      readyTimeoutMs: 60_000,
       host: '127.0.0.1',
       port: 0,
       onError: (error) => errors.push(error),
