@@ -126,13 +126,11 @@ const start = async (taskId: string) =>
 async function work(attemptId: string, change: Partial<Pick<Subtask, 'base' | 'feedback'>> = {}) {
   const claimed = await store.attempts.claim(attemptId, 'w1');
   if (claimed === null) throw new Error('not claimed');
-  await database.db
-    .update(subtasks)
-    .set({ startedAt: new Date(), ...change })
-    .where(eq(subtasks.id, claimed.subtask.id));
+  if (Object.keys(change).length > 0)
+    await database.db.update(subtasks).set(change).where(eq(subtasks.id, claimed.subtask.id));
   const log: string[] = [];
   const result = await performer()(
-    { ...claimed, subtask: { ...claimed.subtask, startedAt: new Date(), ...change } },
+    { ...claimed, subtask: { ...claimed.subtask, ...change } },
     {
       signal: never,
       alive: () => {},
