@@ -119,6 +119,9 @@ describe('a tree that fails', () => {
     const commit = await setting.commit({
       'test/weather.test.js': testOf('is fair', `return ${read}`),
     });
+    // The first sandbox from here on is that of the tree.
+    await setting.verifier.report(setting.head, setting.context());
+    setting.started();
     setting.hooks.ready = async (sandbox, nth) => {
       const storm = ['sh', '-c', 'touch storm'];
       if (nth === 1) await sandbox.run(storm, { wallMs: 10_000, signal: new AbortController().signal });
