@@ -126,8 +126,9 @@ describe('a mirror', () => {
   });
 
   it('tells a server that is not there as unavailable', async () => {
-    const mirror = await open();
-    await server.close();
+    // A port that nobody is given: one that was given back may be another's by now.
+    const options = { dir: join(root, 'mirrors'), serverUrl: 'http://127.0.0.1:1' };
+    const mirror = await createMirrors({ ...options, readToken: async () => token }).open(repository);
     await expect(mirror.fetchPullRequest(7, head, base, never)).rejects.toMatchObject({
       code: 'github_unavailable',
     });

@@ -76,13 +76,13 @@ it('the same from a container', async () => {
     for (const { base, edits } of samples) {
       const [commit = ''] = setting.commits(base);
       const snapshot = await setting.snapshot(commit);
-      const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 60_000 };
+      const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 600_000 };
       const sandbox = await sandboxes.sandboxes.acquire(request, never);
       opened.push(sandbox);
       const copy = await setting.workspace(snapshot);
       const input = applyInput(base, edits);
       execFileSync('node', ['-e', applyScript], { cwd: copy, input });
-      const options = { signal: never, wallMs: 20_000, stdin: input };
+      const options = { signal: never, wallMs: 60_000, stdin: input };
       const ran = await sandbox.run(['node', '-e', applyScript], options);
       expect(ran).toMatchObject({ exitCode: 0, stderr: '' });
       const harvest = await sandbox.harvest(never);

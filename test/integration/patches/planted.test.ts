@@ -57,7 +57,7 @@ const shown = (harvest: readonly HarvestEntry[]) =>
 
 describe('what an agent plants', () => {
   it('is refused by name, runs nothing and hangs nothing, and there is no patch', async () => {
-    const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 60_000 };
+    const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 600_000 };
     const sandbox = await sandboxes.sandboxes.acquire(request, never);
     // On the host the path of the canary means a place that root could write.
     const canary = join(setting.home, 'canary');
@@ -87,7 +87,7 @@ line'
       mkdir locked && echo 1 > locked/inside && chmod 0 locked/inside locked
       rm -r old && echo file > old
     `;
-    const ran = await sandbox.run(['sh', '-c', script], { signal: never, wallMs: 20_000 });
+    const ran = await sandbox.run(['sh', '-c', script], { signal: never, wallMs: 60_000 });
     expect(ran).toMatchObject({ exitCode: 0 });
     const harvest = await sandbox.harvest(never);
     expect(shown(harvest)).toEqual([

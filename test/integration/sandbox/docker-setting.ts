@@ -113,7 +113,9 @@ export function createSetting(
     snapshot,
     containers,
     async acquire(files = { 'a.txt': 'one\ntwo\n' }, attemptId = randomUUID(), kind = {}) {
-      const request = { taskId: 'task', attemptId, snapshot: snapshot(files), wallMs: 120_000, ...kind };
+      // As long as any file of tests takes on a slow machine: most share one.
+      const wallMs = 1_200_000;
+      const request = { taskId: 'task', attemptId, snapshot: snapshot(files), wallMs, ...kind };
       const sandbox = await sandboxes.acquire(request, never);
       opened.push(sandbox);
       return sandbox;

@@ -76,11 +76,11 @@ it.each(['socket', 'stream'] as const)(
     });
     const network = [{ host: 'registry.test', port, private: true }];
     const opened = await open({ snapshot: setting.snapshot({ 'a.txt': 'a' }), network }, never);
-    const sandbox = opened.handOver(60_000);
+    const sandbox = opened.handOver(600_000);
     try {
       expect(opened.container.client.egress()).toBe(transport);
       const script = `import urllib.request as u; print(u.urlopen('http://registry.test:${port}/').read().decode())`;
-      const ask = () => sandbox.run(['python3', '-c', script], { signal: never, wallMs: 30_000 });
+      const ask = () => sandbox.run(['python3', '-c', script], { signal: never, wallMs: 60_000 });
       expect(await ask()).toMatchObject({ exitCode: 0, stdout: 'reached\n' });
       requests = 0;
       // Its connections are closed, as they are when its process dies; the sandbox goes on.

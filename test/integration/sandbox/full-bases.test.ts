@@ -27,7 +27,7 @@ describe.skipIf(whyNoEngine() !== null)('a full disk of the snapshots', () => {
   afterAll(async () => {
     await disk.end();
     await rm(home, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** Twice as much on the disk: the file, and its object for git. */
   const commit = (bytes: number) =>

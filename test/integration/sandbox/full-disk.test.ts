@@ -56,7 +56,7 @@ describe.skipIf(whyNoEngine() !== null)('a full disk of the workspaces', () => {
     await neighbour.write('a.txt', 'three\n', { signal });
     expect(await neighbour.harvest(signal)).toMatchObject([{ kind: 'file', path: 'a.txt' }]);
     await neighbour.close();
-    const request = { taskId: 'task', attemptId: 'next', wallMs: 60_000, ...kind };
+    const request = { taskId: 'task', attemptId: 'next', wallMs: 600_000, ...kind };
     const next = await setting.sandboxes.acquire(request, signal);
     expect(setting.sandboxes.figures).toMatchObject({ ready: 1, dead: 0 });
     await next.write('b.txt', 'x'.repeat(100_000), { signal });
@@ -78,7 +78,7 @@ describe.skipIf(whyNoEngine() !== null)('a full disk of the workspaces', () => {
     expect(await neighbour.harvest(signal)).toMatchObject([{ kind: 'file', path: 'b.txt' }]);
     await neighbour.close();
     expect(await setting.left()).toEqual(nothing);
-  }, 60_000);
+  });
 
   it('keeps work from beginning while it lasts, and says so', async () => {
     const holder = await setting.acquire();

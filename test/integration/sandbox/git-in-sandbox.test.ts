@@ -32,7 +32,7 @@ beforeAll(async () => {
   );
   const snapshots = createSnapshots({ dir: join(setting.home, 'snapshots') });
   const snapshot = await snapshots.ensure({ id: 1, mirrorDir }, commit, signal);
-  const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 60_000 };
+  const request = { taskId: 'task', attemptId: 'attempt', snapshot, wallMs: 600_000 };
   sandbox = await setting.sandboxes.acquire(request, signal);
 });
 afterAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await setting.end();
 });
 
-const run = (...argv: string[]) => sandbox.run(argv, { signal, wallMs: 20_000 });
+const run = (...argv: string[]) => sandbox.run(argv, { signal, wallMs: 60_000 });
 
 it('git works in a sandbox: one commit, clean, and only what the agent did shows', async () => {
   // What the index remembers of the files holds through an overlay: nothing need be read to know that it is unchanged.

@@ -9,6 +9,8 @@ import { createSetting, docker, never, type Setting } from './docker-setting.ts'
 const image = process.env['PATCHFLEET_TEST_IMAGE'] ?? 'patchfleet-sandbox:latest';
 /** An image of another's making: `FROM` ours, without some of what a sandbox needs. */
 const broken = `patchfleet-test-image:${randomBytes(6).toString('hex')}`;
+/** With a layer of this run alone first: what another run builds, and takes away, is no part of it. */
+const from = `FROM ${image}\nLABEL run=${broken}`;
 const stdio: StdioOptions = ['pipe', 'ignore', 'ignore'];
 
 let setting: Setting;
@@ -79,7 +81,7 @@ it('brings these programs, whichever way it was built', async () => {
 
 it('is taken apart by the doctor where something is missing', async () => {
   const input = [
-    `FROM ${image}`,
+    from,
     'USER root',
     'RUN rm /usr/bin/rg /usr/bin/unzip && chmod u+s /usr/bin/gzip && git config --system --unset core.hooksPath',
     'VOLUME /data',
@@ -106,7 +108,7 @@ it('may be any with what the recipe of the manual adds', async () => {
   const input = recipe
     .replace(
       /^FROM .*$/m,
-      `FROM ${image}\nUSER root\nRUN rm -rf /opt/patchfleet /etc/gitconfig /workspace\nENTRYPOINT []`,
+      `${from}\nUSER root\nRUN rm -rf /opt/patchfleet /etc/gitconfig /workspace\nENTRYPOINT []`,
     )
     // There is no network here; what it installs is there.
     .replace(/^RUN apt-get .*$/m, '')
@@ -121,7 +123,7 @@ it('may be any with what the recipe of the manual adds', async () => {
 
 it('is no sandbox, says the doctor, where it starts another program than our tool server', async () => {
   const tag = `${broken}-other`;
-  const input = `FROM ${image}\nENTRYPOINT ["sh", "-c", "echo hello"]\n`;
+  const input = `${from}\nENTRYPOINT ["sh", "-c", "echo hello"]\n`;
   execFileSync('docker', ['build', '--quiet', '--network=none', '--tag', tag, '-'], { input, stdio });
   try {
     expect(await setting.sandboxes.check([tag])).toEqual({

@@ -18,7 +18,7 @@ afterAll(async () => {
   await setting.end();
 });
 
-const sh = (script: string, on = sandbox) => on.run(['sh', '-c', script], { signal, wallMs: 20_000 });
+const sh = (script: string, on = sandbox) => on.run(['sh', '-c', script], { signal, wallMs: 60_000 });
 
 it('a sandbox reaches no listener of the host, by no address', async () => {
   let connections = 0;
@@ -39,7 +39,7 @@ it('a sandbox reaches no listener of the host, by no address', async () => {
       socket.on('connect', () => resolve(host + ' connected')).on('timeout', () => resolve('timeout'));
       socket.on('error', (error) => resolve('refused'));
     }))).then((all) => { console.log(all.some((one) => one.includes('connected')) ? all : 'none'); process.exit(0); });`;
-  const result = await sandbox.run(['node', '-e', script], { signal, wallMs: 20_000 });
+  const result = await sandbox.run(['node', '-e', script], { signal, wallMs: 60_000 });
   // The same from the host shows that the listener listens.
   await fetch(`http://127.0.0.1:${port}`).catch(() => {});
   server.close();
@@ -75,7 +75,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 context = ctypes.c_ulong(0)
 libc.syscall({'x86_64': 206, 'aarch64': 0}[__import__('platform').machine()], 65536, ctypes.byref(context))
 print('io_setup', errno.errorcode[ctypes.get_errno()])`;
-  const { stdout, stderr } = await sandbox.run(['python3', '-c', script], { signal, wallMs: 20_000 });
+  const { stdout, stderr } = await sandbox.run(['python3', '-c', script], { signal, wallMs: 60_000 });
   expect((stdout + stderr).trim().split('\n')).toEqual([
     ...['tcp made', 'tcp of ipv6 made', 'udp made', 'unix made', 'routes made'],
     ...['sctp EPERM', 'dccp EPERM', 'mptcp EPERM', 'packet filter EPERM', 'algorithms EPERM', 'tipc EPERM'],
@@ -98,7 +98,7 @@ const ask = (host) => new Promise((resolve) => {
   });
 });
 (async () => { for (const host of ['localhost', 'ip6-localhost', own]) console.log(await ask(host)); })();`;
-  const { stdout, stderr } = await sandbox.run(['node', '-e', script], { signal, wallMs: 20_000 });
+  const { stdout, stderr } = await sandbox.run(['node', '-e', script], { signal, wallMs: 60_000 });
   expect(stdout + stderr).toBe('localhost\nip6-localhost\nsandbox\n');
   expect((await sh('echo 127.0.0.1 x >> /etc/hosts')).stderr).toMatch(
     /Read-only file system|Permission denied/,
@@ -133,10 +133,10 @@ it('is kept to its share of scratch, processes and memory', async () => {
   );
   expect(Number(filled.stdout)).toBeGreaterThan(60 * 1024 * 1024);
   expect(Number(filled.stdout)).toBeLessThanOrEqual(64 * 1024 * 1024);
-  expect((await sh('for i in $(seq 300); do sleep 5 & done; echo all')).stdout).not.toContain('all');
+  expect((await sh('for i in $(seq 300); do sleep 60 & done; echo all')).stdout).not.toContain('all');
   const hog = await sandbox.run(['node', '-e', 'const kept = []; for (;;) kept.push(Buffer.alloc(1e7, 1))'], {
     signal,
-    wallMs: 20_000,
+    wallMs: 60_000,
   });
   // The program goes, the sandbox stays.
   expect(hog).toMatchObject({ signal: 'SIGKILL', timedOut: false });
@@ -158,7 +158,7 @@ it('has a closed environment: nothing of the worker, no secret', async () => {
     'TMPDIR',
   ]);
   expect((await sh('cat /proc/*/environ 2>/dev/null | tr "\\0" "\\n"')).stdout).not.toContain('canary');
-  const result = await sandbox.run(['env'], { signal, wallMs: 5000, env: { GIVEN: 'yes' } });
+  const result = await sandbox.run(['env'], { signal, wallMs: 60_000, env: { GIVEN: 'yes' } });
   expect(result.stdout).toContain('GIVEN=yes\n');
 });
 

@@ -90,7 +90,7 @@ it('end where the last one gives up: nothing is left, nothing is remembered, and
   const asked = [ask(0, leave.signal), ask(0, leave.signal)];
   await began(1);
   leave.abort(new Error('cancelled'));
-  for (const one of asked) await expect(one).rejects.toThrow('cancelled');
+  await Promise.all(asked.map((one) => expect(one).rejects.toThrow('cancelled')));
   await expect.poll(() => ({ closed: setups[0]?.closed, left: left() })).toEqual({ closed: true, left: [] });
   const next = ask(0);
   await began(2);

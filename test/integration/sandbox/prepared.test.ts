@@ -86,7 +86,7 @@ function createWorker(name: string, config: Partial<SandboxConfig> = {}, own = s
 
 async function inSandbox<T>(kind: SandboxKind, use: (sandbox: Sandbox) => Promise<T>, own = setting) {
   const sandbox = await own.sandboxes.acquire(
-    { ...kind, taskId: 'task', attemptId: crypto.randomUUID(), wallMs: 60_000 },
+    { ...kind, taskId: 'task', attemptId: crypto.randomUUID(), wallMs: 600_000 },
     signal,
   );
   try {
@@ -96,7 +96,7 @@ async function inSandbox<T>(kind: SandboxKind, use: (sandbox: Sandbox) => Promis
   }
 }
 const sh = async (sandbox: Sandbox, text: string) => {
-  const result = await sandbox.run(['sh', '-ec', text], { signal, wallMs: 30_000 });
+  const result = await sandbox.run(['sh', '-ec', text], { signal, wallMs: 60_000 });
   expect(result).toMatchObject({ exitCode: 0 });
   return result.stdout;
 };

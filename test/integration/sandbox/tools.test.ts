@@ -21,7 +21,7 @@ afterAll(async () => await setting.end());
 
 describe('list', () => {
   it('gives the entries of a directory, sorted, with type and size', async () => {
-    await sandbox.run(['ln', '-s', '/etc', 'link'], { signal, wallMs: 5000 });
+    await sandbox.run(['ln', '-s', '/etc', 'link'], { signal, wallMs: 60_000 });
     expect(await sandbox.list('', { signal })).toEqual([
       { name: '.gitignore', type: 'file', bytes: 12 },
       { name: 'a.txt', type: 'file', bytes: 14 },
@@ -84,7 +84,7 @@ describe('read', () => {
     ['/etc/passwd', 'the path must be relative to the workspace, not absolute: /etc/passwd'],
     ['fifo', 'fifo: is not a file'],
   ])('refuses %s', async (path, message) => {
-    if (path === 'fifo') await sandbox.run(['mkfifo', 'fifo'], { signal, wallMs: 5000 });
+    if (path === 'fifo') await sandbox.run(['mkfifo', 'fifo'], { signal, wallMs: 60_000 });
     await expect(sandbox.read(path, { signal })).rejects.toMatchObject({ name: 'ToolError', message });
   });
 });
@@ -115,7 +115,7 @@ describe('search', () => {
 describe('run', () => {
   it('gives output, error output and exit code apart', async () => {
     const script = 'cat; echo err >&2; exit 3';
-    expect(await sandbox.run(['sh', '-c', script], { signal, wallMs: 5000, stdin: 'in' })).toEqual({
+    expect(await sandbox.run(['sh', '-c', script], { signal, wallMs: 60_000, stdin: 'in' })).toEqual({
       exitCode: 3,
       signal: null,
       stdout: 'in',
@@ -135,7 +135,7 @@ describe('run', () => {
     [['./a.txt'], '', 'spawn ./a.txt EACCES'],
     [['true'], 'nowhere', 'nowhere: no such file or directory'],
   ])('tells why %j in "%s" cannot start', async (argv, cwd, spawnError) => {
-    expect(await sandbox.run(argv, { signal, wallMs: 5000, cwd })).toMatchObject({
+    expect(await sandbox.run(argv, { signal, wallMs: 60_000, cwd })).toMatchObject({
       exitCode: null,
       spawnError,
     });
@@ -144,7 +144,7 @@ describe('run', () => {
   it('keeps head and tail of a large output', async () => {
     const result = await sandbox.run(['sh', '-c', 'echo begin; yes | head -c 5000000; echo end'], {
       signal,
-      wallMs: 20_000,
+      wallMs: 60_000,
       maxBuffer: 1000,
     });
     expect(result.stdout).toMatch(
@@ -156,7 +156,7 @@ describe('run', () => {
   it('takes an output that JSON makes six times as long', async () => {
     const result = await sandbox.run(['head', '-c', '4000000', '/dev/zero'], {
       signal,
-      wallMs: 20_000,
+      wallMs: 60_000,
       maxBuffer: 4_194_304,
     });
     expect({ exitCode: result.exitCode, cut: result.isMaxBuffer }).toEqual({ exitCode: 0, cut: true });
@@ -165,7 +165,7 @@ describe('run', () => {
   it('prints nothing into the conversation, whatever it prints', async () => {
     const frame = '\\0\\0\\0\\12{\\"id\\":1}';
     const runs = ['1', '2'].map((fd) =>
-      sandbox.run(['sh', '-c', `printf '${frame}' >&${fd}`], { signal, wallMs: 5000 }),
+      sandbox.run(['sh', '-c', `printf '${frame}' >&${fd}`], { signal, wallMs: 60_000 }),
     );
     expect((await Promise.all(runs)).map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     expect(await sandbox.read('empty.txt', { signal })).toMatchObject({ totalLines: 0 });
@@ -175,7 +175,7 @@ describe('run', () => {
     (
       await sandbox.run(['sh', '-c', 'for p in /proc/[0-9]*; do tr "\\0" " " <$p/cmdline; echo; done'], {
         signal,
-        wallMs: 20_000,
+        wallMs: 60_000,
       })
     ).stdout;
   /** A child in the group, one in a session of its own, and one that also forgot its environment and its parent. */
@@ -183,25 +183,25 @@ describe('run', () => {
     'sleep 1001 & setsid sleep 1002 & (setsid env -i sh -c "sleep 1003 & sleep 1004" &) ; echo started; exec sleep 1005';
 
   it('kills the whole tree at the wall limit, also what left the session', async () => {
-    const result = await sandbox.run(['sh', '-c', family], { signal, wallMs: 2000 });
+    const result = await sandbox.run(['sh', '-c', family], { signal, wallMs: 4000 });
     expect(result).toMatchObject({ stdout: 'started\n', timedOut: true, signal: 'SIGKILL', exitCode: null });
     expect(await processes()).not.toContain('sleep 100');
   });
 
   it('ends at the idle limit, but not while output comes', async () => {
-    const idle = await sandbox.run(['sleep', '60'], { signal, wallMs: 30_000, idleMs: 300 });
+    const idle = await sandbox.run(['sleep', '60'], { signal, wallMs: 60_000, idleMs: 300 });
     expect(idle).toMatchObject({ timedOut: true });
-    const busy = await sandbox.run(['sh', '-c', 'for i in $(seq 15); do echo $i; sleep 0.15; done'], {
+    const busy = await sandbox.run(['sh', '-c', 'for i in $(seq 20); do echo $i; sleep 0.22; done'], {
       signal,
-      wallMs: 30_000,
-      idleMs: 1800,
+      wallMs: 60_000,
+      idleMs: 4000,
     });
     expect(busy).toMatchObject({ timedOut: false, exitCode: 0 });
   });
 
   it('is cancelled by its signal, with its whole tree, while others go on', async () => {
     const abort = new AbortController();
-    const other = sandbox.run(['sh', '-c', 'read x; echo other'], { signal, wallMs: 20_000, stdin: 'go\n' });
+    const other = sandbox.run(['sh', '-c', 'read x; echo other'], { signal, wallMs: 60_000, stdin: 'go\n' });
     const cancelled = sandbox.run(['sh', '-c', family], { signal: abort.signal, wallMs: 60_000 });
     await expect.poll(processes).toContain('sleep 1005');
     abort.abort(new Error('superseded'));
@@ -213,7 +213,7 @@ describe('run', () => {
   it('leaves no process behind when the program ends by itself', async () => {
     const result = await sandbox.run(['sh', '-c', '(setsid sleep 1006 &) ; echo done'], {
       signal,
-      wallMs: 10_000,
+      wallMs: 60_000,
     });
     expect(result).toMatchObject({ exitCode: 0, stdout: 'done\n', timedOut: false });
     expect(await processes()).not.toContain('sleep 1006');

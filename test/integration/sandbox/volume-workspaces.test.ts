@@ -22,7 +22,7 @@ it('a workspace mounted by the engine is written to, read from its upper directo
   expect(volumes(setting.instance)).toMatch(/^patchfleet-[0-9a-f]{16}$/);
   const script =
     'echo two >> a.txt; rm -r d; mkdir d; echo n > d/n; touch c.txt; mount | grep " /workspace "';
-  const ran = await sandbox.run(['sh', '-c', script], { signal, wallMs: 20_000 });
+  const ran = await sandbox.run(['sh', '-c', script], { signal, wallMs: 60_000 });
   expect(ran).toMatchObject({
     exitCode: 0,
     stdout: expect.stringMatching(/^overlay on \/workspace type overlay \(rw,nosuid,nodev,.*userxattr/),
@@ -104,7 +104,6 @@ it.runIf(process.getuid?.() === 0)(
       await odd.end();
     }
   },
-  60_000,
 );
 
 const socket = '/var/run/docker.sock';
@@ -126,5 +125,4 @@ it.runIf(process.getuid?.() === 0 && groupOfEngine !== 0)(
       await plain.end();
     }
   },
-  60_000,
 );

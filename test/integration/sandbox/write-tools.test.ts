@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => await setting.end());
 
 const sh = async (script: string) =>
-  (await sandbox.run(['sh', '-c', script], { signal, wallMs: 20_000 })).stdout;
+  (await sandbox.run(['sh', '-c', script], { signal, wallMs: 60_000 })).stdout;
 const refusal = (message: string | RegExp) => ({
   name: 'ToolError',
   message: typeof message === 'string' ? message : expect.stringMatching(message),
@@ -151,7 +151,7 @@ it('what was written is harvested; then the container has stopped and its files 
   // One that ended by itself is read as well.
   const dead = await setting.acquire({ 'a.txt': 'one\n' });
   await expect(
-    dead.run(['sh', '-c', 'echo two > a.txt; kill -9 $PPID'], { signal, wallMs: 20_000 }),
+    dead.run(['sh', '-c', 'echo two > a.txt; kill -9 $PPID'], { signal, wallMs: 60_000 }),
   ).rejects.toMatchObject({ code: 'sandbox_died' });
   expect((await dead.harvest(signal)).map(({ kind, path }) => [kind, path])).toEqual([['file', 'a.txt']]);
 });

@@ -22,9 +22,12 @@ afterAll(async () => {
   await store.close();
 });
 
-/** A check that needs so much memory, in a worker of its runner, which makes a plain failure of it. */
+/**
+ * A check that needs so much memory, in a worker of its runner, which makes a plain failure of it. It holds it for longer
+ * than a busy machine stands still: how much it was is told by looks.
+ */
 const needing = (mib: number) => {
-  const hold = `held = b"x" * (${mib} * 1024 * 1024); import time; time.sleep(2)`;
+  const hold = `held = b"x" * (${mib} * 1024 * 1024); import time; time.sleep(4)`;
   return { name: 'test', argv: ['sh', '-c', `python3 -c '${hold}' || exit 1`], cwd: '' };
 };
 
@@ -45,7 +48,7 @@ it('checks that run out of memory are tried again with more, to the ceiling, and
     const { memoryMib } = subtask;
     const commands = [needing(subtask.row === 0 ? 130 : 500)];
     const kind = { snapshot, ...(memoryMib === null ? {} : { memoryMib }) };
-    const request = { taskId: task.id, attemptId: claim.attemptId, kind, commands, commandMs: 30_000 };
+    const request = { taskId: task.id, attemptId: claim.attemptId, kind, commands, commandMs: 60_000 };
     try {
       const { peakMib } = await runChecks(setting.sandboxes, request, never);
       tried.push([subtask.row, memoryMib, 'passed']);
