@@ -40,9 +40,10 @@ interface Queued {
   readonly failedOn?: readonly string[];
 }
 
-/** Rows as the scheduler leaves them; attempts are known by their names. */
+/** Rows as the scheduler leaves them, all at one moment; attempts are known by their names. */
 async function put(list: readonly Queued[]): Promise<{ nameOf: (claimed: Claimed) => string | null }> {
   const { db } = database;
+  const at = Date.now();
   const names = new Map<string, string>();
   const known = new Map<string, string>();
   for (const [index, item] of list.entries()) {
@@ -87,7 +88,7 @@ async function put(list: readonly Queued[]): Promise<{ nameOf: (claimed: Claimed
       subtaskId,
       number: failedOn.length + 1,
       status: item.status ?? 'queued',
-      queuedAt: new Date(Date.now() - waitedMs),
+      queuedAt: new Date(at - waitedMs),
       ...running,
     });
   }
@@ -197,8 +198,10 @@ describe('the next attempt', () => {
     expect(await takeAll(retry)).toEqual(['retry']); // nobody else is there
     await database.db.execute(sql`truncate tasks cascade`);
 
-    const store = storeWith();
-    const { nameOf } = await put([{ name: 'retry', failedOn: ['w'] }, { name: 'other' }]);
+    const store = storeWith({ leaseMs: 60 * minute });
+    // It has not begun to wait, however long the test takes.
+    const list = [{ name: 'retry', failedOn: ['w'], waitedMs: -60 * minute }, { name: 'other' }];
+    const { nameOf } = await put(list);
     await store.workers.look('x', { capacity: 1, claims: [], waitingMs: 0 });
     expect(nameOf(await takeOne(store, 'w', { free: 1 }))).toBe('other');
     expect(await takeOne(store, 'w', { free: 1 })).toBeNull();
@@ -212,7 +215,7 @@ describe('the next attempt', () => {
   });
 
   it('comes with others, as many as are the share of one of the workers that live', async () => {
-    const store = storeWith();
+    const store = storeWith({ leaseMs: 60 * minute });
     await put(Array.from({ length: 10 }, (_, index) => ({ name: `${index}` })));
     for (const worker of ['w', 'x'])
       await store.workers.look(worker, { capacity: 10, claims: [], waitingMs: 0 });

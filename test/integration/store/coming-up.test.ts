@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { limitsSchema } from '../../../src/config/operator-config.ts';
 import { decide } from '../../../src/scheduling/decide.ts';
 import { decideLimits } from '../../../src/scheduling/limits.ts';
+import { defaultClaimLimits } from '../../../src/store/claim-next.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { subtasks } from '../../../src/store/schema.ts';
 import { createStore } from '../../../src/store/store.ts';
@@ -13,7 +14,9 @@ let database: Awaited<ReturnType<typeof openTestDatabase>>;
 let store: Store;
 beforeAll(async () => {
   database = await openTestDatabase();
-  store = createStore(database, { taskTokens: 1_000_000, onError: () => {} });
+  // Workers live for as long as the test takes.
+  const claims = { ...defaultClaimLimits, leaseMs: 3_600_000 };
+  store = createStore(database, { taskTokens: 1_000_000, claims, onError: () => {} });
 });
 afterAll(() => database.close());
 

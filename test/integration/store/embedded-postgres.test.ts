@@ -67,8 +67,13 @@ describe('the embedded Postgres', () => {
     const database = await open(dir);
     expect(await serverPid(dir)).toBe(pid);
     expect((await database.pool.query('select actor from audit')).rows).toEqual([{ actor: 'a' }]);
+    // Once the server has seen that the connections of the killed one are gone: they count as somebody who is here.
+    const others = `select 1 from pg_stat_activity
+      where backend_type = 'client backend' and application_name <> current_setting('application_name')`;
+    await expect.poll(async () => (await database.pool.query(others)).rowCount).toBe(0);
     await database.close();
-    expect(await isRunning(pid)).toBe(false);
+    // It was nobody's child by then, and is somebody else's to bury.
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   it('starts again over the files of a server that was killed itself', async () => {
