@@ -185,7 +185,7 @@ describe('run', () => {
   it('kills the whole tree at the wall limit, also what left the session', async () => {
     const result = await sandbox.run(['sh', '-c', family], { signal, wallMs: 4000 });
     expect(result).toMatchObject({ stdout: 'started\n', timedOut: true, signal: 'SIGKILL', exitCode: null });
-    expect(await processes()).not.toContain('sleep 100');
+    await expect.poll(processes).not.toContain('sleep 100');
   });
 
   it('ends at the idle limit, but not while output comes', async () => {
@@ -216,6 +216,6 @@ describe('run', () => {
       wallMs: 60_000,
     });
     expect(result).toMatchObject({ exitCode: 0, stdout: 'done\n', timedOut: false });
-    expect(await processes()).not.toContain('sleep 1006');
+    await expect.poll(processes).not.toContain('sleep 1006');
   });
 });

@@ -139,8 +139,6 @@ export async function createGitHubDouble(options: GitHubDoubleOptions = {}): Pro
       response.destroy();
     });
   });
-  // Clients let go of idle connections themselves: one that stood still meanwhile would use one that is closed here.
-  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);
