@@ -18,6 +18,8 @@ import {
 
 /** Each takes some 0.2 s of git; more are worth it when any of this is changed. */
 const runs = Number(process.env['PATCHFLEET_PATCH_RUNS'] ?? 25);
+/** Before the test's own limit: a slow machine tries fewer. */
+const interruptAfterTimeLimit = 5000 * runs;
 
 let setting: PatchSetting;
 beforeAll(async () => {
@@ -65,7 +67,9 @@ it('what an agent made is read, written, and applied as a patch, to the tree git
     expectOneTree(await treesOf(commit, workspace, harvest));
     await removeTree(workspace);
   };
-  await fc.assert(fc.asyncProperty(change, run), { numRuns: runs, endOnFailure: true });
+  await fc.assert(fc.asyncProperty(change, run), {
+    ...{ numRuns: runs, endOnFailure: true, interruptAfterTimeLimit },
+  });
 });
 
 it('the same from a container', async () => {

@@ -17,6 +17,8 @@ import { createPatchSetting, never, type PatchSetting } from './patch-setting.ts
 
 /** Each takes some 0.1 s; more are worth it when any of this is changed. */
 const runs = Number(process.env['PATCHFLEET_OVERLAY_RUNS'] ?? 40);
+/** Before the test's own limit: a slow machine tries fewer. */
+const interruptAfterTimeLimit = 3000 * runs;
 
 let patches: PatchSetting;
 let setting: OverlaySetting;
@@ -133,7 +135,9 @@ describe.runIf(mayMount)('an overlay', () => {
         seen.add(entry.rule ?? entry.kind);
     };
     const steps = fc.array(step, { minLength: 1, maxLength: 14 });
-    await fc.assert(fc.asyncProperty(steps, fc.boolean(), run), { numRuns: runs, endOnFailure: false });
+    await fc.assert(fc.asyncProperty(steps, fc.boolean(), run), {
+      ...{ numRuns: runs, endOnFailure: false, interruptAfterTimeLimit },
+    });
     expect([...seen]).toEqual(expect.arrayContaining(['deleted', 'file']));
   });
 
