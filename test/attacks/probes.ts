@@ -14,6 +14,7 @@ type Ran = { readonly ran: RunResult } | { readonly died: string };
 export type Script = { readonly sh: string } | { readonly python: string } | { readonly node: string };
 
 interface RunOptions {
+  /** Default a minute: what ends by itself ends long before, on any machine. */
   readonly wallMs?: number;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -22,7 +23,7 @@ interface RunOptions {
 export async function runScript(
   sandbox: Sandbox,
   script: Script,
-  { wallMs = 15_000, env = {} }: RunOptions = {},
+  { wallMs = 60_000, env = {} }: RunOptions = {},
 ): Promise<Ran> {
   const options = { signal: never, wallMs, env, maxBuffer: 64 * 1024 };
   try {

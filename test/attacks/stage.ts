@@ -28,10 +28,10 @@ export const limits = {
   cpus: 1,
 } as const;
 
-/** How long a sandbox may live at most, ms. */
-const sandboxMs = 300_000;
+/** How long a sandbox may live at most, ms: far longer than all attacks of a stage take. */
+const sandboxMs = 3_600_000;
 /** How long the neighbour may take to answer, ms: a machine under attack is slow, but not dead. */
-const neighbourMs = 30_000;
+const neighbourMs = 60_000;
 
 /** Two attempts beside each other on one host: the attacker's, and a neighbour that must not notice. */
 export interface Stage {
@@ -128,7 +128,7 @@ export async function openStage(options: StageOptions = {}): Promise<Stage> {
   };
 
   try {
-    const neighbour = await fresh(sandboxMs * 4);
+    const neighbour = await fresh();
     await neighbour.write('private.txt', `neighbour ${secret}`, { signal: never });
     const before = { guarded: fingerprint(guarded), snapshot: fingerprint(snapshot) };
     let attacker: Sandbox | null = null;
@@ -197,7 +197,7 @@ async function isAlive(sandbox: Sandbox): Promise<boolean> {
   try {
     const { exitCode } = await sandbox.run(['true'], {
       signal: AbortSignal.timeout(neighbourMs),
-      wallMs: 10_000,
+      wallMs: neighbourMs,
     });
     return exitCode === 0;
   } catch {

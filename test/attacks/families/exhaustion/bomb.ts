@@ -1,3 +1,4 @@
+import { until } from '../../../support/app/until.ts';
 import { type Attack, contained, escaped, type Finding } from '../../attack.ts';
 import { processesOf } from '../../host.ts';
 import { runScript, type Script } from '../../probes.ts';
@@ -12,16 +13,13 @@ const beside = (runtime: string) => (runtime === 'runsc' ? 130 : 0);
  * How a bomb shows that it went off and what it came to: text that it prints, or
  * - `time`: it was killed at its limit; `cut`: it printed more than is kept;
  * - `memory`: killed for want of it, alone or with its sandbox; `crash`: it was ended by a signal of its own making;
- * - `processes`: the host counted about as many as its sandbox may have;
  * - `its sandbox`: it ended that.
  */
-type Met = RegExp | 'time' | 'cut' | 'memory' | 'crash' | 'processes' | 'its sandbox';
+type Met = RegExp | 'time' | 'cut' | 'memory' | 'crash' | 'its sandbox';
 
 interface Bomb {
   /** One of them must be so: else it was not tried. Text that says `no bound` is an escape. */
   readonly met: readonly Met[];
-  /** Time it is given, ms; most go on until it is over. */
-  readonly wallMs?: number;
   /** Looks for what it should not have come to; says what it found. */
   readonly after?: (stage: Stage, sandboxDied: boolean) => Promise<string | null>;
   /** What it takes stays with its sandbox when it has ended: nothing else is tried there. */
@@ -44,8 +42,11 @@ export function bomb(name: string, tries: string, script: Script, options: Bomb)
       }, 50);
       try {
         const running = runScript(sandbox, script, {
-          ...{ wallMs: options.wallMs ?? 2000, env: { RUNTIME: stage.runtime } },
+          // Little for what goes on until that is over, else far more than it takes.
+          wallMs: options.met.includes('time') ? 2000 : 60_000,
+          env: { RUNTIME: stage.runtime },
         });
+        running.catch(() => {});
         const noticed = await stage.askNeighbour();
         const outcome = await running;
         if (noticed !== null) return escaped(`while it ran, ${noticed}`);
@@ -65,7 +66,6 @@ export function bomb(name: string, tries: string, script: Script, options: Bomb)
             (died === 'memory_exhausted' && 'its sandbox ran out of memory') ||
             (ran?.outOfMemory === true && 'killed for want of memory'),
           crash: ran !== null && ran.signal !== null && !ran.timedOut && `ended by ${ran.signal}`,
-          processes: most >= limits.pids / 2 && `the host counted ${most} processes`,
           'its sandbox': died !== null && `it ended its own sandbox alone (${died})`,
         };
         const hows = options.met.map((one) =>
@@ -82,17 +82,26 @@ export function bomb(name: string, tries: string, script: Script, options: Bomb)
   };
 }
 
-/** No process of the attack is left in its sandbox, if that is still there. */
+/** How long what was killed may take to be gone, ms. */
+const goneMs = 30_000;
+
+/** No process of the attack stays in its sandbox, if that is still there. */
 export async function nothingLeft(stage: Stage, died: boolean): Promise<string | null> {
   if (died) return null;
   const sandbox = await stage.target();
+  let left = '';
   const look = python`
 others = [p for p in os.listdir('/proc') if p.isdigit() and int(p) not in (1, os.getpid(), tool_server())]
 names = [open('/proc/' + p + '/stat').read() for p in others]
 print(len([n for n in names if ') Z ' not in n]))`;
-  const outcome = await runScript(sandbox, { python: look });
-  if ('died' in outcome) return null;
-  return outcome.ran.stdout.trim() === '0'
-    ? null
-    : `processes were left: ${outcome.ran.stdout} ${outcome.ran.stderr}`;
+  const isAlone = async () => {
+    const outcome = await runScript(sandbox, { python: look });
+    if ('died' in outcome) return true;
+    left = `processes were left: ${outcome.ran.stdout} ${outcome.ran.stderr}`;
+    return outcome.ran.stdout.trim() === '0';
+  };
+  return await until('it is alone', isAlone, { limitMs: goneMs }).then(
+    () => null,
+    () => left,
+  );
 }

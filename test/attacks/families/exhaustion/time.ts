@@ -3,6 +3,9 @@ import { processesOf } from '../../host.ts';
 import { runScript } from '../../probes.ts';
 import { bomb, nothingLeft } from './bomb.ts';
 
+/** Far more than is kept of any output. */
+const much = 'head -c 100000000';
+
 /** Processors, output, and the time of the worker. */
 export const time: readonly Attack[] = [
   bomb(
@@ -15,23 +18,23 @@ for i in $(seq 16); do (while :; do :; done) & done; wait`,
     },
     { met: ['time'], after: nothingLeft },
   ),
-  bomb('endless output', 'to flood the worker', { sh: 'yes flood' }, { met: ['cut'] }),
+  bomb('flood of output', 'to flood the worker', { sh: `yes flood | ${much}` }, { met: ['cut'] }),
   bomb(
-    'endless errors',
+    'flood of errors',
     'to flood the worker by its other stream',
-    { sh: 'yes flood >&2' },
+    { sh: `yes flood | ${much} >&2` },
     { met: ['cut'] },
   ),
   bomb(
-    'endless line',
+    'flood without a line',
     'to flood the worker without a line break',
-    { sh: 'cat /dev/zero | tr "\\0" x' },
+    { sh: `tr "\\0" x < /dev/zero | ${much}` },
     { met: ['cut'] },
   ),
   bomb(
-    'binary output',
+    'flood of bytes',
     'to confuse the worker by bytes that are no text',
-    { sh: 'cat /dev/urandom' },
+    { sh: `${much} < /dev/urandom` },
     { met: ['cut'] },
   ),
   bomb(

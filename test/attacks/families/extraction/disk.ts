@@ -16,7 +16,7 @@ export const disk: readonly Attack[] = [
         python: python`
 os.makedirs('/workspace/many', exist_ok=True)
 for i in range(21000): os.close(os.open('/workspace/many/%d' % i, os.O_CREAT | os.O_WRONLY))
-time.sleep(10)`,
+time.sleep(40)`,
       });
       if ('died' in outcome) {
         return outcome.died === 'disk_exhausted'
@@ -34,14 +34,10 @@ time.sleep(10)`,
     tries: 'to fill the disk of the host with files in its workspace',
     async run(stage) {
       const sandbox = await stage.fresh();
-      const running = runScript(
-        sandbox,
-        {
-          // Ten times what it may write, in files that are each small enough.
-          sh: `for i in $(seq ${(10 * limits.workspace_mib) / 16}); do head -c 16777216 /dev/zero > /workspace/full-$i || break; done; sleep 15`,
-        },
-        { wallMs: 20_000 },
-      );
+      const running = runScript(sandbox, {
+        // Ten times what it may write, in files that are each small enough.
+        sh: `for i in $(seq ${(10 * limits.workspace_mib) / 16}); do head -c 16777216 /dev/zero > /workspace/full-$i || break; done; sleep 40`,
+      });
       const noticed = await stage.askNeighbour();
       const outcome = await running;
       await sandbox.close();

@@ -57,7 +57,7 @@ async function layerOf(stage: Stage): Promise<Prepared> {
 
 /** What an attempt over the layer says. */
 async function said(stage: Stage, kind: SandboxKind, script: Script): Promise<string> {
-  const request = { ...kind, taskId: 'task', attemptId: randomUUID(), wallMs: 60_000 };
+  const request = { ...kind, taskId: 'task', attemptId: randomUUID(), wallMs: 300_000 };
   const sandbox: Sandbox = await stage.sandboxes.acquire(request, never);
   try {
     const outcome = await runScript(sandbox, script, {

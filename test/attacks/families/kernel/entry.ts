@@ -5,7 +5,7 @@ import { probe, runScript, verdictOf } from '../../probes.ts';
 
 const python = String.raw;
 
-const wallMs = 30_000;
+const wallMs = 60_000;
 
 /** Descriptors by which vulnerable runtimes have left directories of the host open. */
 const leaked = [7, 8, 9];
@@ -17,7 +17,7 @@ export const entry: readonly Attack[] = [
     tries: 'to take over what the engine starts in here while it is not yet in (CVE-2019-5736)',
     async run(stage) {
       const sandbox = await stage.fresh();
-      const signal = AbortSignal.timeout(wallMs);
+      const signal = AbortSignal.timeout(2 * wallMs);
       const exists = (name: string) =>
         sandbox.read(name, { signal }).then(
           () => true,
@@ -32,6 +32,7 @@ entered, bad, canary = set(), set(), os.environ['CANARY_FILE']
 while not os.path.exists('/workspace/enough'):
     for name in os.listdir('/proc'):
         if not name.isdigit() or name in known: continue
+        if not entered: open('/workspace/seen', 'w').close()
         entered.add(name)
         place = '/proc/' + name
         for flags in (os.O_WRONLY, os.O_RDWR):
@@ -49,7 +50,9 @@ elif entered: say('contained', 'nothing of %d that came in can be had' % len(ent
 else: say('untried', 'nothing was seen to come in')`;
         const watching = runScript(sandbox, { python: script }, { wallMs, env });
         await until('the attacker watches', () => exists('watching'), { limitMs: wallMs });
-        for (let at = 0; at < 2; at += 1) await sandbox.runByEngine(['sleep', '0.1'], { signal, wallMs });
+        // The first one lasts until something was seen to come in; the next is met by one who looks already.
+        const entering = ['until [ -e /workspace/seen ]; do sleep 0.1; done', 'sleep 0.1'];
+        for (const sh of entering) await sandbox.runByEngine(['sh', '-c', sh], { signal, wallMs });
         await sandbox.write('enough', '', { signal });
         const outcome = await watching;
         if ('died' in outcome) throw new Error(`the sandbox ended: ${outcome.died}`);

@@ -21,7 +21,7 @@ none_of({(h, p): connects(socket.AF_INET, socket.SOCK_STREAM, (h, p)) for h in (
     'UDP to the host',
     'to send packets to the host',
     python`
-none_of({h: connects(socket.AF_INET, socket.SOCK_DGRAM, (h, port)) for h in v4 if not h.startswith('127.')})`,
+none_of({h: connects(socket.AF_INET, socket.SOCK_DGRAM, (h, udp)) for h in v4 if not h.startswith('127.')})`,
   ),
   reaching(
     'IPv6',

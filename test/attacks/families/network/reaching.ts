@@ -10,6 +10,7 @@ const python = String.raw;
 export const tools = python`
 hosts = os.environ.get('HOSTS', '').split()
 port = int(os.environ.get('PORT', '0'))
+udp = int(os.environ.get('UDP', '0'))
 def connects(family, kind, address, proto=0):
     """'' when it connects, else the error."""
     try: s = socket.socket(family, kind, proto)
@@ -53,7 +54,7 @@ export function reaching(name: string, tries: string, script: string): Attack {
         const address = tcp.address();
         const port = typeof address === 'object' && address !== null ? address.port : 0;
         await listen(unix, { path: `\0${abstract}` });
-        await new Promise<void>((resolve) => udp.bind(port, '0.0.0.0', resolve));
+        await new Promise<void>((resolve) => udp.bind(0, '0.0.0.0', resolve));
         // Of host and neighbour alike: containers of one engine might see each other by the same addresses.
         const hosts = Object.values(networkInterfaces()).flatMap((all) =>
           (all ?? []).map((one) => one.address),
@@ -62,7 +63,12 @@ export function reaching(name: string, tries: string, script: string): Attack {
         const outcome = await runScript(
           sandbox,
           { python: `${tools}\n${script}` },
-          { env: { HOSTS: hosts.join(' '), PORT: String(port), ABSTRACT: abstract, RUNTIME: stage.runtime } },
+          {
+            env: {
+              ...{ HOSTS: hosts.join(' '), PORT: String(port), UDP: String(udp.address().port) },
+              ...{ ABSTRACT: abstract, RUNTIME: stage.runtime },
+            },
+          },
         );
         if ('died' in outcome) throw new Error(`the sandbox ended: ${outcome.died}`);
         return met > 0 ? escaped(`${met} connections or packets reached the host`) : verdictOf(outcome.ran);

@@ -56,7 +56,7 @@ refused({n: connect(n + '.test:' + port) for n in ('inward', 'both', 'metadata',
     'rebinding',
     'to have a name lead elsewhere once it was judged',
     python`
-s = socket.create_connection(('127.0.0.1', 3128), 5); s.settimeout(3)
+s = socket.create_connection(('127.0.0.1', 3128), 20); s.settimeout(20)
 s.sendall(('CONNECT rebind.test:%s HTTP/1.1\r\nHost: rebind.test\r\n\r\n' % port).encode())
 try: first = s.recv(4096)
 except OSError: first = b''

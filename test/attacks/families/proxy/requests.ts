@@ -28,7 +28,7 @@ refused({i: get('http://registry.test:%s/host2' % port, extra=e) for i, e in enu
 head = 'GET http://registry.test:%s/one HTTP/1.1\r\nHost: registry.test\r\n' % port
 second = 'GET http://127.0.0.1:%s/ HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: evil.test\r\n\r\n' % (inner, inner)
 a = ask((head + 'Connection: keep-alive\r\n\r\n' + second).encode())
-b = ask((head + '\r\n').encode(), 3, second.encode())
+b = ask((head + '\r\n').encode(), 20, second.encode())
 bad = [x for x in (a, b) if b'INNER SECRET' in x]
 say('escaped', 'the second went through') if bad else say('contained', 'one request for each connection')`,
     ({ asked }) => asked.find((line) => line.includes('/smuggled')) ?? null,
@@ -69,7 +69,7 @@ def hello(name):
     try: o.do_handshake()
     except ssl.SSLWantReadError: pass
     return outgoing.read()
-s = socket.create_connection(('127.0.0.1', 3128), 5); s.settimeout(4)
+s = socket.create_connection(('127.0.0.1', 3128), 20); s.settimeout(20)
 s.sendall(('CONNECT registry.test:%s HTTP/1.1\r\nHost: registry.test\r\n\r\n' % port).encode())
 try:
     first = s.recv(4096); s.sendall(hello('evil.test')); got = s.recv(4096)

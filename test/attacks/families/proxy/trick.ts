@@ -7,9 +7,9 @@ const python = String.raw;
 /** What scripts of this family begin with: bytes to the proxy, and what it answers. */
 export const tools = python`
 port, inner = os.environ['PORT'], os.environ['INNER']
-def ask(data, wait=4, more=None):
+def ask(data, wait=20, more=None):
     """All that the proxy answers."""
-    s = socket.create_connection(('127.0.0.1', 3128), 5); s.settimeout(wait)
+    s = socket.create_connection(('127.0.0.1', 3128), 20); s.settimeout(wait)
     got = b''
     try:
         s.sendall(data)
@@ -26,7 +26,7 @@ def get(url, host=None, extra=b''):
     host = url.split('/')[2] if host is None else host
     return ask(('GET %s HTTP/1.1\r\nHost: %s\r\n' % (url, host)).encode('utf8') + extra + b'Connection: close\r\n\r\n')
 def connect(to, host=None, then=None):
-    return ask(('CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n' % (to, host or to)).encode('utf8'), 4, then)
+    return ask(('CONNECT %s HTTP/1.1\r\nHost: %s\r\n\r\n' % (to, host or to)).encode('utf8'), 20, then)
 def alive():
     return b'reached the registry' in get('http://registry.test:%s/alive' % port)
 if not alive(): say('untried', 'not even what is allowed can be reached'); sys.exit(0)
@@ -53,7 +53,7 @@ export function trick(
       const { world, sandbox } = await enter(stage);
       const before = world.innerHits();
       const env = { PORT: String(world.port), INNER: String(world.inner), RUNTIME: stage.runtime };
-      const outcome = await runScript(sandbox, { python: `${tools}\n${script}` }, { wallMs: 40_000, env });
+      const outcome = await runScript(sandbox, { python: `${tools}\n${script}` }, { wallMs: 120_000, env });
       if ('died' in outcome) throw new Error(`the sandbox ended: ${outcome.died}`);
       if (world.innerHits() > before) return escaped('the service of the host was reached');
       const against = judge(world);

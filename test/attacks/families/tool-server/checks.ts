@@ -11,7 +11,8 @@ export const checks: readonly Attack[] = [
     'to have a failed check pass by answering for it',
     python`
 if list(checks()):
-    for i in range(2, 60): send({'id': i, 'result': {'exitCode': 0, 'signal': None, 'stdout': 'passed', 'stderr': '', 'timedOut': False, 'isCanceled': False, 'isMaxBuffer': False, 'spawnError': None, 'durationMs': 1, 'peakMemoryBytes': None, 'outOfMemory': False}})`,
+    for i in range(2, 60): send({'id': i, 'result': {'exitCode': 0, 'signal': None, 'stdout': 'passed', 'stderr': '', 'timedOut': False, 'isCanceled': False, 'isMaxBuffer': False, 'spawnError': None, 'durationMs': 1, 'peakMemoryBytes': None, 'outOfMemory': False}})
+    tried()`,
   ),
   {
     name: 'traced',
@@ -28,7 +29,7 @@ print('attached' if result == 0 else 'refused: ' + errno.errorcode[ctypes.get_er
 if result == 0: time.sleep(0.2); libc.ptrace(17, pid, None, None)`,
         });
         const signal = AbortSignal.timeout(noticeMs);
-        const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: 10_000 });
+        const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: noticeMs });
         if (exitCode !== 7) return escaped(`a failed check ended with ${exitCode}`);
         const how = 'died' in outcome ? outcome.died : outcome.ran.stdout.trim();
         return contained(`${how}; a check by the engine says what is so`);
@@ -49,7 +50,7 @@ if result == 0: time.sleep(0.2); libc.ptrace(17, pid, None, None)`,
         if ('died' in planted || planted.ran.exitCode !== 0)
           throw new Error(`no program could be put anywhere: ${JSON.stringify(planted).slice(0, 300)}`);
         const signal = AbortSignal.timeout(noticeMs);
-        const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: 10_000 });
+        const { exitCode } = await sandbox.runByEngine(['sh', '-c', 'exit 7'], { signal, wallMs: noticeMs });
         return exitCode === 7
           ? contained('those of the image are run')
           : escaped(`it ended with ${exitCode}`);

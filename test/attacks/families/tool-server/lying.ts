@@ -6,7 +6,7 @@ import { runScript, whileItHolds } from '../../probes.ts';
 const python = String.raw;
 
 /** How long the worker may take to see what is wrong, ms. */
-export const noticeMs = 30_000;
+export const noticeMs = 60_000;
 
 /**
  * Forges what the tool server says: holds it still and writes to its output in its place. `send(obj)` sends a frame,
@@ -28,13 +28,15 @@ def hold(): os.kill(pid, signal.SIGSTOP)
 export async function askAfter(sandbox: Sandbox): Promise<string> {
   const signal = AbortSignal.timeout(noticeMs);
   try {
-    const { stdout } = await sandbox.run(['echo', 'mine'], { signal, wallMs: 5000 });
+    const { stdout } = await sandbox.run(['echo', 'mine'], { signal, wallMs: noticeMs });
     return stdout === 'mine\n' ? 'it goes on as before' : `it says ${JSON.stringify(stdout.slice(0, 100))}`;
   } catch (thrown) {
     if (thrown instanceof PatchfleetError) return `the attempt ends as ${thrown.code}`;
     return thrown instanceof Error ? `${thrown.name}: ${thrown.message.slice(0, 100)}` : String(thrown);
   }
 }
+
+const untilTried = 'until [ -e /workspace/tried ]; do sleep 0.1; done';
 
 /** Whether what the worker was answered is what its types say. */
 const isResult = ({ exitCode, stdout, stderr }: RunResult) =>
@@ -76,8 +78,8 @@ export function lie(name: string, tries: string, script: string, wallMs = 60_000
 }
 
 /**
- * A check that fails after a while, by the engine, while a script of the attacker does what it can, `again` and again;
- * `checks()` are its processes.
+ * A check that fails, by the engine, while a script of the attacker does what it can, `again` and again; `checks()` are
+ * its processes. It does not end by itself before the script has called `tried()`.
  * `hurt`: it must be seen to end otherwise than it would.
  */
 export function besideCheck(name: string, tries: string, again: string, hurt = false): Attack {
@@ -89,6 +91,7 @@ def checks():
         try:
             if p.isdigit() and b'marked-check' in open('/proc/' + p + '/cmdline', 'rb').read(): yield int(p)
         except OSError: pass
+def tried(): open('/workspace/tried', 'w').close()
 open('/workspace/holding', 'w').close()
 while not os.path.exists('/workspace/enough'):
     time.sleep(0.01)
@@ -103,7 +106,7 @@ print('told', flush=True)`;
       try {
         const { held, used } = await whileItHolds({ sandbox, script, env: { RUNTIME: stage.runtime } }, () =>
           sandbox
-            .runByEngine(['sh', '-c', 'sleep 2; exit 7; : marked-check'], { signal, wallMs: 15_000 })
+            .runByEngine(['sh', '-c', `${untilTried}; exit 7; : marked-check`], { signal, wallMs: noticeMs })
             .then(
               ({ exitCode, timedOut }) => (exitCode === 0 && !timedOut ? 'passed' : `exit code ${exitCode}`),
               (thrown: unknown) => (thrown instanceof PatchfleetError ? thrown.code : String(thrown)),

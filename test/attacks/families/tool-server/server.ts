@@ -74,7 +74,7 @@ os.kill(1, signal.SIGKILL); os.kill(1, signal.SIGTERM); time.sleep(1)`,
             () => {},
           );
         }
-        const { stdout } = await sandbox.run(['cat', '/scratch/victim'], { signal, wallMs: 5000 });
+        const { stdout } = await sandbox.run(['cat', '/scratch/victim'], { signal, wallMs: noticeMs });
         return done.length === 0 && stdout === 'x\n'
           ? contained('refused by name')
           : escaped(done.join(', '));
