@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { endpoint } from '../../sandbox/build/engine.mjs';
 import { countTests } from './count-tests.mjs';
 import { leftContainers, leftFiles, leftProcesses } from './leftovers.mjs';
+import { waitFor } from './processes.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const bin = join(root, 'node_modules/.bin');
@@ -28,6 +29,9 @@ const checks = [
   },
   { name: 'dead code (knip)', argv: ['knip', '--config', 'test/checks/knip.jsonc', '--no-progress'] },
 ];
+
+/** What was told to end when the last test had ended gets so long, ms; what stays would stay for ever. */
+const endMs = 15_000;
 
 process.chdir(root);
 const wantsTests = process.argv.includes('--tests');
@@ -113,12 +117,19 @@ function readResults(file) {
 }
 
 async function lookForLeftovers() {
-  const scratch = tmpdir();
+  let left = [];
+  await waitFor(async () => {
+    left = await whatIsLeft(tmpdir());
+    return left.length === 0;
+  }, endMs);
+  return { code: left.length === 0 ? 0 : 1, output: left.join('\n'), ms: 0 };
+}
+
+async function whatIsLeft(scratch) {
   const processes = leftProcesses(scratch, [process.pid]).map(
     ({ pid, command }) => `process ${pid}: ${command}`,
   );
   const files = leftFiles(scratch, ['dockerd.log']).map((name) => join(scratch, name));
   const containers = (await leftContainers(endpoint(), scratch)).map((id) => `container ${id}`);
-  const left = [...processes, ...containers, ...files];
-  return { code: left.length === 0 ? 0 : 1, output: left.join('\n'), ms: 0 };
+  return [...processes, ...containers, ...files];
 }

@@ -41,7 +41,7 @@ export function leftProcesses(scratch, except = []) {
 
 /** Containers that mount something of the scratch directory, running or not: a workspace, so a sandbox of this run. */
 export async function leftContainers(engine, scratch) {
-  const { status, text } = await call(engine, 'GET', '/containers/json?all=1', { timeoutMs: 10_000 });
+  const { status, text } = await call(engine, 'GET', '/containers/json?all=1', { timeoutMs: 60_000 });
   if (status !== 200) return [];
   return JSON.parse(text)
     .filter((container) => container.Mounts.some((mount) => mount.Source?.startsWith(`${scratch}/`)))
