@@ -42,7 +42,8 @@ beforeAll(async () => {
   world = await startWorld({
     files: fixRepository,
     operator: {
-      limits: { parallel: 4 },
+      // A lease is short: one who is held up may be taken for dead beside the one that is killed.
+      limits: { parallel: 4, deaths: 10 },
       timing: { heartbeat_ms: 300, lease_ms: 3000, reconcile_ms: 300, check_update_ms: 1000 },
       sandbox: { concurrent_starts: 4 },
     },
@@ -170,14 +171,14 @@ describe('a fix', () => {
   });
 
   it('is the same when the process is killed at any one of the updates of its comment', async () => {
-    // How many there are is a matter of time; the loop ends with a fix that has fewer.
+    // How many there are is a matter of time, the last word apart; the loop ends with a fix that has fewer.
     let kills = 0;
     for (let nth = 1; ; nth += 1) {
       const killed = await killAt((written) => written.filter((route) => route === update).length === nth);
       if (!killed) break;
       kills += 1;
     }
-    expect(kills).toBeGreaterThanOrEqual(2);
+    expect(kills).toBeGreaterThanOrEqual(1);
   }, 1_800_000);
 
   it('is the same when the process is killed at random moments', async () => {

@@ -25,7 +25,8 @@ beforeAll(async () => {
   world = await startWorld({
     files: sample.base,
     operator: {
-      limits: { parallel: 8, shard_complexity: 60 },
+      // A lease is short: one who is held up may be taken for dead beside the one that is killed.
+      limits: { parallel: 8, shard_complexity: 60, deaths: 10 },
       timing: { heartbeat_ms: 300, lease_ms: 2000, reconcile_ms: 300, check_update_ms: 1000 },
       sandbox: { concurrent_starts: 4 },
     },

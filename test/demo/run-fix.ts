@@ -9,6 +9,7 @@ import type { World } from '../support/app/world.ts';
 import type { Sample } from '../support/sample/sample.ts';
 import { readTimes, type StageTimes, stagesOf } from './measure.ts';
 import { conflicting, instruction, landingCommit } from './planned-fix.ts';
+import type { readRowStates } from './row-states.ts';
 import { finishedTask, mostSandboxes, type Stage, watch } from './stage.ts';
 
 export interface FixFacts {
@@ -52,21 +53,17 @@ export async function runFix(stage: Stage, sample: Sample): Promise<FixFacts> {
   });
   stage.say(`\nIssue #${issue.number}: wilma comments "/patchfleet fix ${instruction}"`);
   let landed = false;
-  await watch(
-    stage,
-    'fix',
-    'the fix is finished',
-    async () => (await finishedTask(client, 'fix')) !== null,
-    async (rows) => {
-      const row = rows.find(({ title }) => title === conflicting) ?? rows[0];
-      if (landed || row === undefined || row.state === 'waiting' || row.state === 'starting') return;
-      landed = true;
-      const files = landingCommit(sample.base);
-      const message = 'Search the slug for its last hyphen up to its length';
-      const { sha } = await github.push(repository, { branch: 'main', files, message, author: 'otto' });
-      stage.say(`     main moved to ${sha.slice(0, 12)}: otto changed a line of ${Object.keys(files)[0]}`);
-    },
-  );
+  const land = async (rows: Awaited<ReturnType<typeof readRowStates>>) => {
+    const row = rows.find(({ title }) => title === conflicting) ?? rows[0];
+    if (landed || row === undefined || row.state === 'waiting' || row.state === 'starting') return;
+    landed = true;
+    const files = landingCommit(sample.base);
+    const message = 'Search the slug for its last hyphen up to its length';
+    const { sha } = await github.push(repository, { branch: 'main', files, message, author: 'otto' });
+    stage.say(`     main moved to ${sha.slice(0, 12)}: otto changed a line of ${Object.keys(files)[0]}`);
+  };
+  const finished = async () => (await finishedTask(client, 'fix')) !== null;
+  await watch(stage, 'fix', 'the fix is finished', finished, { together: 4, onRows: land });
   const wallMs = Math.round(performance.now() - started);
   await github.settled();
   const { tasks, attempts, merges } = await readTimes(client, 'fix');

@@ -39,10 +39,11 @@ export async function runReview(stage: Stage, sample: Sample): Promise<ReviewFac
   stage.say(
     `Pull request #${pull.number} opened: ${Object.keys(sample.head).length} files changed, webhook answered ${pull.delivery?.status} after ${Math.round(pull.delivery?.durationMs ?? 0)} ms`,
   );
-  await watch(stage, 'review', 'the check run is completed', async () => {
+  const completed = async () => {
     const runs = await github.checkRuns(repository);
     return runs.some((run) => run.headSha === pull.headSha && run.status === 'completed');
-  });
+  };
+  await watch(stage, 'review', 'the check run is completed', completed, { together: 4 });
   const wallMs = Math.round(performance.now() - started);
   await github.settled();
 

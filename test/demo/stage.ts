@@ -3,6 +3,7 @@ import type { TaskKind } from '../../src/domain/task.ts';
 import { until } from '../support/app/until.ts';
 import { describeWorld } from '../support/app/until-done.ts';
 import type { World } from '../support/app/world.ts';
+import { waitingCalls } from '../support/model/create-model-double.ts';
 import type { LiveLines } from './live-lines.ts';
 import { type AttemptTimes, mostAtOnce } from './measure.ts';
 import { readRowStates } from './row-states.ts';
@@ -26,21 +27,32 @@ export interface Stage {
   readonly signal: AbortSignal;
 }
 
+interface Watching {
+  /**
+   * The scripted model answers no agent before so many wait for it: that they work at once is no matter of how fast the
+   * machine starts them.
+   */
+  readonly together?: number;
+  readonly onRows?: (rows: Awaited<ReturnType<typeof readRowStates>>) => Promise<void>;
+}
+
 /** Shows the rows of the tasks of that kind until `done` says that GitHub has it all and every task is finished. */
 export async function watch(
   stage: Stage,
   kind: TaskKind,
   what: string,
   done: () => Promise<boolean>,
-  onRows: (rows: Awaited<ReturnType<typeof readRowStates>>) => Promise<void> = async () => {},
+  { together = 0, onRows = async () => {} }: Watching = {},
 ): Promise<void> {
   const { world, client, model, signal } = stage;
   const lines = stage.newLines();
+  const answer = world.model.hold(({ attempt }) => attempt !== '' && together > 0);
   await until(
     what,
     async () => {
       const ended = world.apps.find((app) => app.exitCode() !== null);
       if (ended !== undefined) throw new Error(`Patchfleet ended by itself\n${await describeWorld(world)}`);
+      if (new Set(waitingCalls(world.model).map(({ sandbox }) => sandbox)).size >= together) answer();
       const rows = await readRowStates(client, kind);
       lines.update(rows);
       await onRows(rows);
@@ -54,7 +66,7 @@ export async function watch(
       describe: () => describeWorld(world),
       signal,
     },
-  );
+  ).finally(answer);
 }
 
 /** The one task of that kind, once it is finished; null before. */

@@ -1,21 +1,24 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask, ownComments, ownPulls, tasksOf } from '../support/app/ask.ts';
 import { assertStrict } from '../support/app/assert-strict.ts';
+import { databaseUrl, queryRows } from '../support/app/data-directory.ts';
 import { badFixes, goodFixes, newRow, row, testedRepository } from '../support/app/tested-repository.ts';
 import { until } from '../support/app/until.ts';
-import { untilIdle } from '../support/app/until-done.ts';
+import { describeWorld, untilIdle } from '../support/app/until-done.ts';
 import { startWorld, type World } from '../support/app/world.ts';
 
 const combined = 'tea/shop';
 const perIssue = 'tea/each';
-const quick = 'batch:\n  quiet_seconds: 2\n';
+/** No machine is so slow that a batch begins while its issues are labelled; see {@link endQuiet}. */
+const quiet = 'batch:\n  quiet_seconds: 3600\n';
 
 let world: World;
 
 beforeAll(async () => {
   const withFile = (file: string) => ({ ...testedRepository, '.github/patchfleet.yml': file });
   world = await startWorld({
-    files: withFile(quick),
+    files: withFile(quiet),
     model: {
       plans: [
         { when: 'The sum', rows: [row('Sum better', 'src/add.js')] },
@@ -29,7 +32,7 @@ beforeAll(async () => {
       ],
     },
   });
-  const file = `${quick}  pull_requests: per_issue\n`;
+  const file = `${quiet}  pull_requests: per_issue\n`;
   await world.github.createRepository({ fullName: perIssue, files: withFile(file) });
   for (const repository of [combined, perIssue])
     await world.github.setPermission(repository, 'wilma', 'write');
@@ -43,6 +46,26 @@ async function openIssues(repository: string) {
     numbers.push((await world.github.openIssue(repository, { title, body, author: 'otto' })).number);
   }
   return numbers as [number, number, number];
+}
+
+/** Waits until that many issues are gathered and every event is dealt with. Then no issue was added for the time it takes. */
+async function endQuiet(issues: number): Promise<void> {
+  const gathered = async () => {
+    const [row] = await queryRows<{ gathered: number; open: number }>(
+      world.databaseDir,
+      `select (select jsonb_array_length(issues) from tasks where phase = 'held') as gathered,
+              (select count(*) from deliveries where status = 'received')::int as open`,
+    );
+    return row?.gathered === issues && row.open === 0;
+  };
+  await until('the issues are gathered', gathered, { describe: () => describeWorld(world) });
+  const client = new pg.Client({ connectionString: await databaseUrl(world.databaseDir) });
+  await client.connect();
+  try {
+    await client.query(`update tasks set start_after = now() - interval '1 s' where phase = 'held'`);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Those of ours that were set on an issue, in that order. */
@@ -64,6 +87,16 @@ describe('issues that get the label', () => {
     // Again, while the batch is gathered: it is the same one.
     await github.removeLabel(combined, issues[0], 'patchfleet:batch', { sender });
     await github.addLabel(combined, issues[0], 'patchfleet:batch', { sender });
+    // Nothing is done before it is told that it is worked on.
+    const answer = world.model.hold(({ attempt }) => attempt !== '');
+    await endQuiet(issues.length);
+    const running = async () => {
+      const labels = await Promise.all(issues.map((issue) => github.labels(combined, issue)));
+      return labels.every((names) => names.join() === 'patchfleet:running');
+    };
+    await until('every issue is worked on', running, { describe: () => describeWorld(world) }).finally(
+      answer,
+    );
     await untilIdle(world);
 
     expect(await tasksOf(world, 'batch')).toHaveLength(1);
@@ -95,6 +128,7 @@ describe('issues that get the label', () => {
     await Promise.all(
       issues.map((issue) => github.addLabel(perIssue, issue, 'patchfleet:batch', { sender: 'wilma' })),
     );
+    await endQuiet(issues.length);
     await untilIdle(world);
     const [task] = await tasksOf(world, 'batch');
     const pulls = await ownPulls(world, perIssue);

@@ -113,10 +113,10 @@ it('what never ends is ended by the time an attempt has', async () => {
   await app?.stop();
   const config = await readFile(join(world.dataDir, 'patchfleet.yml'), 'utf8');
   const short = join(world.dataDir, 'short.yml');
-  await writeFile(short, config.replace('attempt_seconds: 300', 'attempt_seconds: 6'));
+  await writeFile(short, config.replace('attempt_seconds: 300', 'attempt_seconds: 10'));
   await world.start('all', { dataDir: world.dataDir, env: { PATCHFLEET_CONFIG: short } });
   const { run, attempts } = await review(['wall']);
-  expect(attempts).toEqual([failed('wall', 'wall_limit', /^"sh" did not end in time$|^stopped after 6 s$/)]);
+  expect(attempts).toEqual([failed('wall', 'wall_limit', /^"sh" did not end in time$|^stopped after 10 s$/)]);
   expect(run.summary).toContain('`wall_limit`');
   await nothingIsLeft();
   await assertStrict(world);

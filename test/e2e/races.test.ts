@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { assertStrict } from '../support/app/assert-strict.ts';
-import { untilIdle } from '../support/app/until-done.ts';
+import { until } from '../support/app/until.ts';
+import { describeWorld, untilIdle } from '../support/app/until-done.ts';
 import { repositoryName, startWorld, type World } from '../support/app/world.ts';
 import { type AskedFix, askFix, fixTasks, readFix, untilFixed } from '../support/fixes/read-fix.ts';
 import { fixRepository, fixScript, type ValueName } from '../support/fixes/small-fix.ts';
@@ -82,6 +83,12 @@ const headOf = async (branch: string) => (await world.github.refs(repository))[`
 const branchOf = async (fix: AskedFix) => `patchfleet/${(await fixTasks(world, fix))[0]?.id}`;
 const shown = (pulls: readonly { draft: boolean; state: string; baseRef: string }[]) =>
   pulls.map(({ draft, state, baseRef }) => `${draft ? 'draft' : 'no draft'}, ${state}, to ${baseRef}`);
+
+/** Nothing of the fix goes out meanwhile: GitHub has not answered its write yet. */
+const untilCancelled = (fix: AskedFix) =>
+  until('the fix is cancelled', async () => (await fixTasks(world, fix))[0]?.outcome === 'cancelled', {
+    describe: () => describeWorld(world),
+  });
 
 /** A pull request whose branch the fix is for. */
 async function openPull(branch: string, base?: string) {
@@ -224,7 +231,10 @@ describe('the pull request', () => {
     const result = await race({
       pull,
       moment: 'firstComment',
-      act: () => world.github.closePullRequest(repository, pull),
+      act: async (fix) => {
+        await world.github.closePullRequest(repository, pull);
+        await untilCancelled(fix);
+      },
     });
     expect(result).toMatchObject(unpublished);
     expect(result.answers[0]).toMatch(/cancelled.*Nothing was published: \S+ closed the pull request/);
@@ -235,7 +245,10 @@ describe('the issue', () => {
   it('is closed while the fix runs: the fix is cancelled, and the comment says why', async () => {
     const result = await race({
       moment: 'firstComment',
-      act: ({ number }) => world.github.closeIssue(repository, number),
+      act: async (fix) => {
+        await world.github.closeIssue(repository, fix.number);
+        await untilCancelled(fix);
+      },
     });
     expect(result).toMatchObject(unpublished);
     expect(result.answers[0]).toMatch(/cancelled.*Nothing was published: \S+ closed the issue/);
@@ -320,7 +333,10 @@ describe('the branches of the pull request that the fix is for', () => {
     const result = await race({
       pull,
       moment: 'firstComment',
-      act: () => world.github.deleteBranch(repository, 'release'),
+      act: async (fix) => {
+        await world.github.deleteBranch(repository, 'release');
+        await untilCancelled(fix);
+      },
     });
     expect(result).toMatchObject(unpublished);
     expect(result.answers[0]).toMatch(/cancelled.*Nothing was published: \S+ closed the pull request/);

@@ -18,7 +18,8 @@ beforeAll(async () => {
     files: fixRepository,
     sharedDatabase: true,
     roles: [],
-    operator: { timing: { heartbeat_ms: 300, lease_ms: 3000, reconcile_ms: 300 } },
+    // A worker that is held up for some seconds is not lost: only one that is killed is.
+    operator: { timing: { heartbeat_ms: 300, lease_ms: 6000, reconcile_ms: 300 } },
   });
   for (const role of ['serve', 'work', 'work'] as const) await world.start(role, { dataDir: world.dataDir });
 });

@@ -72,6 +72,8 @@ export async function removeDataDirectory(dataDir: string): Promise<void> {
         if (error.statusCode !== 404 && error.statusCode !== 409) throw error;
       });
   }
+  // One that somebody else removes holds its workspace until it is gone.
+  await until('its containers are gone', async () => (await sandboxesOf(dataDir)).length === 0);
   await stopPostgres(dataDir);
   await unmountBelow(dataDir);
   await removeTree(dataDir);

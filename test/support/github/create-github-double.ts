@@ -139,6 +139,8 @@ export async function createGitHubDouble(options: GitHubDoubleOptions = {}): Pro
       response.destroy();
     });
   });
+  // Whoever is idle hangs up by himself: what he sends meets no connection that has just been closed.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(options.port ?? 0, '127.0.0.1', resolve);

@@ -181,6 +181,8 @@ export async function createModelDouble(
             );
     work.catch((error: unknown) => res.destroy(error instanceof Error ? error : undefined));
   });
+  // Whoever is idle hangs up by himself: what he sends meets no connection that has just been closed.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(options.port ?? 0, '127.0.0.1', resolve);
   });
