@@ -84,7 +84,8 @@ describe('a review', () => {
     const started = performance.now();
     expect(await resultOf(await openPull())).toEqual(whole);
     undisturbed = { writes: world.github.writes().length - before, ms: performance.now() - started };
-    expect(undisturbed.writes).toBeGreaterThanOrEqual(4);
+    // Check run, review, conclusion; how often progress is told of besides is a matter of time.
+    expect(undisturbed.writes).toBeGreaterThanOrEqual(3);
   });
 
   it('is the same when the process is killed at any one of its writes', async () => {
@@ -117,7 +118,7 @@ describe('a review', () => {
       await noSandboxLeft();
     }
     console.info(`the process was killed at ${kills} writes, one after the other`);
-    expect(kills).toBeGreaterThanOrEqual(4);
+    expect(kills).toBeGreaterThanOrEqual(3);
   }, 1_800_000);
 
   it('is the same when the process is killed at random moments', async () => {
