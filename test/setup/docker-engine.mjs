@@ -8,13 +8,15 @@ import { install, isOnPath } from './tools.mjs';
 
 const readyMs = 60_000;
 const stopMs = 60_000;
+/** Whoever says nothing for so long, ms, may say something yet. */
+const slowMs = 4_000;
 /** Of Docker 20.10: what sandboxes ask for that older engines pass over in silence, such as control groups of their own. */
 const leastApi = '1.41';
 
 /** Answers the engine and how to stop it; null for an engine that was there before. Rejects with an engine that is too old. */
 export async function ensureEngine(context) {
   const engine = endpoint();
-  if (await answers(engine)) {
+  if (await isThere(engine)) {
     await requireVersion(engine);
     return { engine, stop: null };
   }
@@ -39,9 +41,20 @@ export async function ensureEngine(context) {
   return { engine, stop };
 }
 
+/** One that is held up for seconds is there all the same, and none could be started beside it. */
+async function isThere(engine) {
+  for (let tries = 0; tries < 5; tries += 1) {
+    const since = performance.now();
+    if (await answers(engine)) return true;
+    // Nobody listens, or it says no.
+    if (performance.now() - since < slowMs) return false;
+  }
+  return false;
+}
+
 /** Rejects where the engine is older than what sandboxes need. */
 export async function requireVersion(engine) {
-  const { status, text } = await call(engine, 'GET', '/version', { timeoutMs: 10_000 });
+  const { status, text } = await call(engine, 'GET', '/version', { timeoutMs: 60_000 });
   if (status !== 200) throw new Error(`${engine.name} answered ${status} when asked for its version`);
   const { ApiVersion: api = '0', Version: version = 'unknown' } = JSON.parse(text);
   const order = (dotted) => dotted.split('.').reduce((sum, part) => sum * 1000 + Number(part), 0);
