@@ -119,7 +119,7 @@ function readResults(file) {
 async function lookForLeftovers() {
   let left = [];
   await waitFor(async () => {
-    left = await whatIsLeft(tmpdir());
+    left = await whatIsLeft(tmpdir()).catch((error) => [`it cannot be seen: ${error.message}`]);
     return left.length === 0;
   }, endMs);
   return { code: left.length === 0 ? 0 : 1, output: left.join('\n'), ms: 0 };
