@@ -10,12 +10,15 @@ async function statFields(pid: number): Promise<string[] | null> {
 
 /** Whether the process runs; one that ended and was not yet reaped by its parent does not. */
 export async function isRunning(pid: number): Promise<boolean> {
+  // Read first: one that is reaped meanwhile is not there for the signal either.
+  const state = (await statFields(pid))?.[0];
+  if (state !== undefined) return state !== 'Z' && state !== 'X';
   try {
     process.kill(pid, 0);
+    return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
-  return (await statFields(pid))?.[0] !== 'Z';
 }
 
 /** Process id and start time: a reused id is another process. */
