@@ -61,6 +61,7 @@ const mostTasks = 200;
 export function createStartAhead(deps: StartAheadDependencies): StartAhead {
   const { sandboxes, log } = deps;
   const { attempts } = deps.store;
+  const who = { worker: deps.worker, most: deps.capacity };
   const stopping = new AbortController();
   const { signal } = stopping;
   const tasks = new Map<string, Ahead>();
@@ -137,7 +138,7 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
         const asked = [...group.tasks.values()];
         const rows = await attempts.comingUp(
           asked.map(({ task }) => task.id),
-          deps.worker,
+          who,
         );
         if (signal.aborted) return;
         const wanted = new Map<number | null, number>();
@@ -195,7 +196,7 @@ export function createStartAhead(deps: StartAheadDependencies): StartAhead {
       const ahead = aheadOf(task);
       start(ahead, async () => {
         // Nothing is made for what is over.
-        if (ahead.group === null && (await attempts.comingUp([task.id], deps.worker)).length === 0) {
+        if (ahead.group === null && (await attempts.comingUp([task.id], who)).length === 0) {
           if (ahead.group === null && ahead.planning === 0) forget(task.id);
           return;
         }

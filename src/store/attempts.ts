@@ -25,7 +25,7 @@ export function createAttempts(db: Database, limits: ClaimLimits = defaultClaimL
       return await load(db, marked);
     },
 
-    comingUp: (taskIds, worker) => comingUp(db, limits.leaseMs, taskIds, worker),
+    comingUp: (taskIds, who) => comingUp(db, limits.leaseMs, taskIds, who),
 
     heartbeat: async (claim) => {
       const rows = await db

@@ -95,7 +95,7 @@ export async function readReady(
       ? { rows: [] }
       : await tx.execute<{ id: string }>(sql`select ${subtasks.id} as id
           ${of(sql`${free} and (${subtasks.notBefore} is null or ${subtasks.notBefore} <= ${now.toISOString()})`)}
-          order by ${subtasks.path} desc, ${subtasks.row} limit ${room}`);
+          order by ${subtasks.path} desc nulls last, ${subtasks.row} limit ${room}`);
   const over = live === 0 && ready.length === 0 && nextStart === null;
   return {
     step: 'ready',

@@ -29,12 +29,13 @@ export interface Attempts {
   ): Promise<NonNullable<Awaited<ReturnType<Attempts['claim']>>>[]>;
   /**
    * Sandboxes that agents of those tasks will want next of this worker, over the heads of the tasks: for what it has
-   * claimed and not yet begun, and for its share, among the workers that live, of what may start. By task and memory
-   * (MiB; null: the default), zeros left out. Rows that build on others do not count.
+   * claimed and not yet begun, and for its share, among the workers that live, of what starts next. By task and memory
+   * (MiB; null: the default), zeros left out. Rows that build on others do not count. Of what waits so much is looked at
+   * as workers that take `most` at once could take.
    */
   comingUp(
     taskIds: readonly string[],
-    worker: string,
+    who: { readonly worker: string; readonly most: number },
   ): Promise<{ taskId: string; memoryMib: number | null; count: number }[]>;
   /** A sign of life. False: the claim is lost or the attempt was cancelled, stop at once. */
   heartbeat(claim: Claim): Promise<boolean>;

@@ -27,7 +27,7 @@ it('what a worker will want next is what it has not begun and its share of what 
   const { task } = await store.tasks.create(newTask({ kind: 'fix', key: 'fix:7:1:1' }));
   const { task: other } = await store.tasks.create(newTask({ kind: 'fix', key: 'fix:7:2:1' }));
   const coming = async (worker: string) =>
-    (await store.attempts.comingUp([task.id, other.id], worker)).map(({ taskId, ...row }) => {
+    (await store.attempts.comingUp([task.id, other.id], { worker, most: 8 })).map(({ taskId, ...row }) => {
       expect(taskId).toBe(task.id);
       return row;
     });
